@@ -90,8 +90,9 @@ def near_copies(
     """Return `first_copies` with those added whose features are nearly those of another example with the same answers.
 
     Such as frames of a film or crops of a picture: up to `NEAR` of the usual distance of two examples apart, where
-    hardly any others are up to twice as far. Examples that fill a line or a plane have no such gap. Larger tables than
-    can be searched at once are left as they are.
+    hardly any others are up to twice as far. Examples that fill a line or a plane have no such gap. Parts of one thing
+    may be farther apart: there answers tell, where neighbours have the same ones far more often than by chance
+    (`_are_one`). Larger tables than can be searched at once are left as they are.
 
     Parameters
     ----------
@@ -121,27 +122,40 @@ def near_copies(
     spread = filled.std(axis=0)
     scaled = ((filled - mean) / np.where(spread > 0, spread, 1)).astype(np.float32)
     most = min(n - 1, max(int(MOST_ALIKE * n), LEAST_SEARCHED // 2), MOST_NEIGHBOURS)
-    distances, others = NearestNeighbors(n_neighbors=most + 1, algorithm="brute").fit(scaled).kneighbors(scaled)
+    distances, others = NearestNeighbors(n_neighbors=most, algorithm="brute").fit(scaled).kneighbors()
     order = np.random.default_rng(0).permutation(n)
     reach = NEAR * float(np.median(np.linalg.norm(scaled - scaled[order], axis=1)))
-    keys = _keys(X)  # equal ones, an example itself among them, are not always at a distance of 0
+    keys = _keys(X)  # equal ones are not always at a distance of 0
     other = keys[others] != keys[:, None]
     near, wider = (other & (distances <= far) for far in (reach, 2 * reach))
-    if not near.any() or near.sum() < GAP * wider.sum():
+    if near.sum() < GAP * wider.sum():
+        near[:] = False
+    if starts is not None:
+        spans = [slice(*starts[row : row + 2]) for row in range(n)]
+        told = np.array([hash(tuple(values[span].tobytes() for values in answers)) for span in spans])
+        alike = other & (told[others] == told[:, None])
+        near = alike & (near | _are_one(alike, other, told, len(np.unique(answers[0]))))
+    if not near.any():
         return first
     rows, which = np.nonzero(near)
-    pairs = [*zip(rows, others[rows, which], strict=True)]
-    if starts is not None:
-        told = [tuple(values[starts[row] : starts[row + 1]].tobytes() for values in answers) for row in range(n)]
-        pairs = [(a, b) for a, b in pairs if told[a] == told[b]]
-    if not pairs:
-        return first
+    pairs = zip(rows, others[rows, which], strict=True)
     own = np.arange(n) if first is None else first
     ends = np.array([*pairs, *zip(range(n), own, strict=True)])
     graph = scipy.sparse.coo_array((np.ones(len(ends)), (ends[:, 0], ends[:, 1])), shape=(n, n))
     group = scipy.sparse.csgraph.connected_components(graph, directed=False)[1]
     joined, counts = _firsts(group.astype(np.int64))
     return np.where(counts <= MOST_ALIKE * n, joined, own)
+
+
+def _are_one(alike: Flags, other: Flags, told: Ints, labels: int) -> Flags:
+    """Return (k,) whether neighbours of each rank that were answered alike are likelier one thing than by chance so.
+
+    Of two examples at random a share has the same answers, and at least one pair in `labels` is of one label: were
+    answers independent given the label, examples of one label would be alike at most `labels` times as often.
+    """
+    counts = np.unique(told, return_counts=True)[1]
+    by_chance = (counts * (counts - 1)).sum() / (len(told) * (len(told) - 1))
+    return np.asarray(alike.sum(axis=0) > 2 * labels * by_chance * other.sum(axis=0))
 
 
 def seen_in(X: npt.NDArray[np.float32], learnt_from: npt.NDArray[np.float32], *, are_texts: bool = False) -> Flags:

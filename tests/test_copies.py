@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from pll.candidates import CandidateSets
 from pll.copies import dealt, first_copies, near_copies, seen_in, together, with_copies
+from pll.synthesis import flip_pair
 
 
 def numbers(n: int, d: int, seed: int = 0) -> np.ndarray:
@@ -118,6 +119,29 @@ def test_frames_of_one_film_are_nearly_copies(k: int) -> None:
     assert found is not None and (film[found] == film).all() and len(np.unique(found)) <= 600 // k + 6
     other = np.arange(len(film)) % k  # who said something else is no copy
     assert near_copies(X.astype(np.float32), None, np.arange(len(film) + 1), other) is None
+
+
+@pytest.mark.parametrize("labels", [4, 8])
+def test_parts_of_one_thing_are_told_by_their_answers(labels: int) -> None:
+    rng = np.random.default_rng(labels)
+    thing, y = np.repeat(np.arange(100), 5), rng.integers(labels, size=100)
+    X = (rng.normal(size=(100, 8))[thing] + 0.3 * rng.normal(size=(500, 8))).astype(np.float32)
+    drawn = rng.random((100, labels)) < 0.4
+    same = CandidateSets.from_mask((drawn | np.eye(labels, dtype=bool)[y])[thing])
+    anew = CandidateSets.from_mask((rng.random((500, labels)) < 0.4) | np.eye(labels, dtype=bool)[y[thing]])
+    found = near_copies(X, None, same.indptr, same.indices)
+    assert found is not None and len(np.unique(found)) < 200
+    assert near_copies(X, None, anew.indptr, anew.indices) is None
+
+
+@pytest.mark.parametrize("q", [0.1, 0.5])
+def test_examples_of_one_label_are_answered_alike_by_chance(q: float) -> None:
+    """Classes far apart: neighbours are of one label, and have often the same candidates."""
+    rng = np.random.default_rng(1)
+    y = rng.integers(4, size=500)
+    X = (5 * rng.normal(size=(4, 8))[y] + rng.normal(size=(500, 8))).astype(np.float32)
+    sets = flip_pair(y, 4, q, 0)
+    assert near_copies(X, None, sets.indptr, sets.indices) is None
 
 
 @pytest.mark.parametrize("kind", ["line", "plane", "words", "gaps", "huge", "grid", "empty"])

@@ -61,7 +61,7 @@ from pll.methods.set_likelihood import (
     MIXED,
     MOST_WITH_RATES,
     exponent_evidence,
-    likeliest_temperature,
+    fitted_temperatures,
     over_shares,
     set_posterior,
     tempered,
@@ -92,7 +92,6 @@ QUICK_SECONDS = 20.0
 """Seconds of a reference core: where one training takes less, all models are trained, whatever their cost."""
 TEMPERATURE_ROWS = 4000
 """Unseen examples at most that a temperature is chosen on."""
-TEMPERATURE_STEPS = 12
 WIDEST = 0.6
 """Width of the 95 % interval of the exponent of a prior up to which it is measured, where the interval excludes 0."""
 DEPENDENT = 0.25
@@ -241,7 +240,7 @@ class HeldOut:
         self._answers: Arrays = {
             "sums": np.zeros(task.candidates.nnz),  # of probabilities, float64: the order of models must not matter
             "counts": np.zeros(n, dtype=np.int16),
-            "tally": np.zeros(5),  # of answers: all, covering, covering by chance; of models: all, sum of log T
+            "tally": np.zeros(5),  # of answers: all, covering, covering by chance; of models: all, sum of expected T
             "given": np.zeros(3),  # of answers to examples with one label: all, other labels, expected other labels
             "evidence": np.zeros(len(EXPONENTS)),  # of models, where somebody's probabilities were given
         }
@@ -409,9 +408,9 @@ class HeldOut:
 
     @property
     def temperature(self) -> float | None:
-        """Geometric mean of the temperatures of the models; None where no model has answered."""
-        *_, models, log_sum = self._answers["tally"].tolist()
-        return math.exp(log_sum / models) if models else None
+        """For new examples: mean of the temperatures that are expected of the models; None where none has answered."""
+        *_, models, expected = self._answers["tally"].tolist()
+        return expected / models if models else None
 
     def subset(self, k: int) -> Ints:
         """Return the (m,) rows that model k learns from; models 2h and 2h + 1 share none, nor copies."""
@@ -435,9 +434,10 @@ class HeldOut:
         """Add what the model says of the examples that it has not seen."""
         task, sets = self.task, self.task.candidates
         rows = np.flatnonzero(~with_copies(models.subsets[k], self.copies, len(sets)))
-        temperature, evidence = self._temperature(models, k, rows)
-        if temperature is None:
+        found = self._temperature(models, k, rows)
+        if found is None:
             return  # it has diverged and says nothing
+        temperature, expected, evidence = found
         answers["evidence"] += evidence
         c, covering = sets.n_classes, 0
         predictions, members = np.zeros(c), np.zeros(c)  # by class: how often predicted, in how many sets
@@ -454,29 +454,27 @@ class HeldOut:
             answers["given"] += [given.sum(), (given & ~inside).sum(), doubt[given].sum()]
             predictions += np.bincount(predicted, minlength=c)
             members += np.bincount(some.indices, minlength=c)
-        answers["tally"] += [len(rows), covering, float(predictions @ members) / len(rows), 1, math.log(temperature)]
+        answers["tally"] += [len(rows), covering, float(predictions @ members) / len(rows), 1, expected]
 
-    def _temperature(self, models: _Together | _One, k: int, rows: Ints) -> tuple[float | None, Floats]:
-        """Return the likeliest temperature of a model by unseen examples, and how likely exponents of the prior are.
-
-        None where its scores are not finite.
+    def _temperature(self, models: _Together | _One, k: int, rows: Ints) -> tuple[float, float, Floats] | None:
+        """Return the likeliest and the expected temperature of a model by unseen examples, and how likely exponents of
+        the prior are. None where its scores are not finite.
         """
-        nothing = np.zeros(len(EXPONENTS))
         chosen = np.random.default_rng([self.seed, 10, self.done + k]).permutation(rows)
         some = np.sort(chosen[: min(TEMPERATURE_ROWS, max(1, MOST_NUMBERS_AT_ONCE // self.task.candidates.n_classes))])
         scores = torch.cat([models.scores(k, self.task.X[part]) for part in _in_parts(some, self.task)]).double()
         if not bool(torch.isfinite(scores).all()):
-            return None, nothing
+            return None
         sets = self.task.candidates.take(some)
         prior = None if self.task.prior is None else self.task.prior[self.task.candidates.positions(some)]
         is_deep = isinstance(self.estimator, DeepEstimator)
         spread = 1.0 if is_deep else max(float(scores.std()), TINY)  # scores of others have any scale
+        evidence, v = np.zeros(len(EXPONENTS)), np.ones(sets.nnz) if prior is None else prior.astype(np.float64)
         if prior is not None and self.is_told:
-            evidence, best = exponent_evidence(scores / spread, prior, sets, steps=TEMPERATURE_STEPS)
-            return best * spread, evidence
-        v = np.ones(sets.nnz) if prior is None else prior.astype(np.float64)
+            evidence, v = exponent_evidence(scores / spread, prior, sets)
         logits, inside = (scores / spread)[:, None], torch.from_numpy(dense(v, sets))[:, None]
-        return float(likeliest_temperature(logits, inside, steps=TEMPERATURE_STEPS)[0]) * spread, nothing
+        likeliest, expected = fitted_temperatures(logits, inside, len(np.unique(self.copies[some])))
+        return likeliest * spread, expected * spread, evidence
 
 
 def subset_rows(sets: CandidateSets) -> int:

@@ -28,15 +28,18 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import torch
+from scipy.interpolate import CubicSpline
 from scipy.special import logsumexp, softmax
 from torch import Tensor
 
 from pll.candidates import CandidateSets
 from pll.io import blocks
 from pll.training.devices import one_blas_thread
-from pll.weights import Floats, Weights, dense, normalise
+from pll.weights import Floats, Weights, normalise
 
 TEMPERATURES = (0.1, 0.2, 0.35, 0.5, 0.7, 1.0, 1.4, 2.0, 3.0, 5.0)
+FITTED_ON = (0.06, *TEMPERATURES, 8.0)
+"""Of the curve on which temperatures are fitted, and its ends."""
 EXPONENTS = np.linspace(0, 1, 11)
 """Of a prior; not above 1: no prior is made surer than it was given."""
 MIXED = 0.01
@@ -48,7 +51,8 @@ _PSEUDO = 2.0
 """Examples with the mean rate that are added to those of a class."""
 _NUMBERS_AT_ONCE = 5 * 10**7
 """Values of candidates that are held at once, one for each of some exponents: 400 MB."""
-_GOLDEN = (math.sqrt(5) - 1) / 2
+_FINE = 500
+"""Temperatures at which a curve through `set_evidence` is read: each 1 % above the last."""
 
 
 def set_evidence(logits: Tensor, v: Tensor, temperature: Tensor) -> Tensor:
@@ -68,34 +72,41 @@ def set_evidence(logits: Tensor, v: Tensor, temperature: Tensor) -> Tensor:
     return torch.log((1 - MIXED) * inside + MIXED * v.sum(dim=2) / v.shape[2]).mean(dim=0)
 
 
-def likeliest_temperature(logits: Tensor, v: Tensor, *, steps: int = 0) -> Tensor:
-    """Return the temperature of each model with the largest `set_evidence`, (M,): of `TEMPERATURES`, or near it.
+def likeliest_temperature(logits: Tensor, v: Tensor) -> Tensor:
+    """Return the temperature of each model with the largest `set_evidence`, (M,), of `TEMPERATURES`.
 
     Parameters
     ----------
     logits, v
         As for `set_evidence`.
-    steps
-        Of a golden-section search between the neighbours of the best on the grid; 0 keeps to the grid.
     """
     grid = logits.new_tensor(TEMPERATURES)
     every = torch.stack([set_evidence(logits, v, one.expand(logits.shape[1])) for one in grid])  # (10, M)
-    best = every.argmax(dim=0)
-    if not steps:
-        return grid[best]
-    ratio = TEMPERATURES[-1] / TEMPERATURES[-2]
-    around = torch.cat([grid[:1] / ratio, grid, grid[-1:] * ratio]).log()
-    low, high = around[best], around[best + 2]
-    left, right = high - _GOLDEN * (high - low), low + _GOLDEN * (high - low)
-    f_left, f_right = (set_evidence(logits, v, one.exp()) for one in (left, right))
-    for _ in range(steps):
-        is_left = f_left >= f_right
-        low, high = torch.where(is_left, low, left), torch.where(is_left, right, high)
-        new = torch.where(is_left, high - _GOLDEN * (high - low), low + _GOLDEN * (high - low))
-        f_new = set_evidence(logits, v, new.exp())
-        left, right = torch.where(is_left, new, right), torch.where(is_left, left, new)
-        f_left, f_right = torch.where(is_left, f_new, f_right), torch.where(is_left, f_left, f_new)
-    return ((low + high) / 2).exp()
+    return grid[every.argmax(dim=0)]
+
+
+def fitted_temperatures(logits: Tensor, v: Tensor, examples: int) -> tuple[float, float]:
+    """Return the likeliest temperature of a model, and the expected one: the mean, each counted as it is likely.
+
+    Few examples bear a range of temperatures, and the likeliest is often far too low for others; of many examples both
+    are the same. Before the examples are seen, all logarithms in the range of `FITTED_ON` are as likely.
+
+    Parameters
+    ----------
+    logits, v
+        As for `set_evidence`, of one model.
+    examples
+        How many they are without copies.
+
+    References
+    ----------
+    MacKay, The evidence framework applied to classification networks, Neural Computation 1992: what is not known of
+    the parameters makes predictions less sure.
+    """
+    evidence = [float(set_evidence(logits, v, logits.new_tensor([one]))) for one in FITTED_ON]
+    fine = np.geomspace(FITTED_ON[0], FITTED_ON[-1], _FINE)
+    smooth = CubicSpline(np.log(FITTED_ON), evidence)(np.log(fine))
+    return float(fine[smooth.argmax()]), float(softmax(examples * smooth) @ fine)
 
 
 def tempered(prior: Weights, sets: CandidateSets, exponent: float) -> Weights:
@@ -138,8 +149,8 @@ def _relative(prior: Weights, sets: CandidateSets) -> Floats:
     return relative
 
 
-def exponent_evidence(logits: Tensor, prior: Weights, sets: CandidateSets, *, steps: int = 0) -> tuple[Floats, float]:
-    """Return how likely a prior is under each of `EXPONENTS`, and the temperature of a model under the likeliest.
+def exponent_evidence(logits: Tensor, prior: Weights, sets: CandidateSets) -> tuple[Floats, Floats]:
+    """Return how likely a prior is under each of `EXPONENTS`, and what it says under the likeliest.
 
     Parameters
     ----------
@@ -149,13 +160,12 @@ def exponent_evidence(logits: Tensor, prior: Weights, sets: CandidateSets, *, st
         (nnz,) of `checked_prior`.
     sets
         h candidate sets.
-    steps
-        As for `likeliest_temperature`.
 
     Returns
     -------
     tuple
-        (11,) mean log-likelihood of an example, up to a constant, each at its own temperature; the temperature.
+        (11,) mean log-likelihood of an example, up to a constant, each at its own temperature; (nnz,) the prior with
+        the likeliest exponent, over its mean by class: the v of `set_evidence`.
 
     References
     ----------
@@ -173,8 +183,7 @@ def exponent_evidence(logits: Tensor, prior: Weights, sets: CandidateSets, *, st
             of_sets = (np.add.reduceat(p * v, starts) + off for v, off in zip(each, rest, strict=True))
             by_temperature[t, some] = [np.log(inside).mean() for inside in of_sets]
     evidence: Floats = by_temperature.max(axis=0)
-    v = dense(_relative(tempered(prior, sets, EXPONENTS[evidence.argmax()]), sets), sets)
-    return evidence, float(likeliest_temperature(logits[:, None], torch.from_numpy(v)[:, None], steps=steps)[0])
+    return evidence, _relative(tempered(prior, sets, EXPONENTS[evidence.argmax()]), sets)
 
 
 def set_likelihood(log_p: npt.NDArray[np.floating[Any]], sets: CandidateSets, seed: int = 0) -> Floats:

@@ -24,7 +24,15 @@ from pll.methods.chosen import Recipe
 from pll.methods.held_out import PRIOR_NOTE, SUBSETS, HeldOut, held_out_weights, n_models, subset_rows
 from pll.methods.plknn import PLKNN
 from pll.methods.proden import PRODEN
-from pll.methods.set_likelihood import EXPONENTS, exponent_evidence, likeliest_temperature, set_evidence, tempered
+from pll.methods.set_likelihood import (
+    EXPONENTS,
+    FITTED_ON,
+    exponent_evidence,
+    fitted_temperatures,
+    likeliest_temperature,
+    set_evidence,
+    tempered,
+)
 from pll.synthesis import flip_binomial
 from pll.training.metrics import EpochRecord, Hook, StopTraining
 from pll.weights import DECISIONS, ChangedSets, checked_prior, dense, identified_labels, sharpness
@@ -252,11 +260,45 @@ def test_the_temperature_is_that_of_an_optimiser() -> None:
     y = (z + rng.gumbel(size=(200, 4))).argmax(axis=1)  # drawn from softmax(z)
     logits = torch.from_numpy(np.stack([3 * z, 0.7 * z], axis=1))
     v = torch.from_numpy(np.maximum(rng.random((200, 4)) < 0.3, np.eye(4)[y]))[:, None]
-    actual = likeliest_temperature(logits, v, steps=20)
     for k in range(2):
         one = logits[:, k : k + 1]
         best = minimize_scalar(lambda t, one=one: -float(set_evidence(one, v, torch.tensor([np.exp(t)]))[0]))
-        assert float(actual[k]) == pytest.approx(np.exp(best.x), rel=0.02)
+        likeliest, expected = fitted_temperatures(one, v, 200)
+        assert likeliest == pytest.approx(np.exp(best.x), rel=0.02)
+        assert likeliest < expected < 1.2 * likeliest
+
+
+def test_the_expected_temperature_is_that_of_an_integral() -> None:
+    rng = np.random.default_rng(4)
+    logits = torch.from_numpy(3 * rng.normal(size=(20, 1, 3)))
+    v = torch.from_numpy(np.eye(3)[logits[:, 0].argmax(dim=1).numpy()])[:, None]  # the sharper the likelier
+    log_t = np.linspace(np.log(FITTED_ON[0]), np.log(FITTED_ON[-1]), 2000)
+    likely = np.exp([20 * float(set_evidence(logits, v, torch.tensor([np.exp(t)]))[0]) for t in log_t])
+    likeliest, expected = fitted_temperatures(logits, v, 20)
+    assert expected == pytest.approx(likely @ np.exp(log_t) / likely.sum(), rel=0.01)
+    assert likeliest < 0.1 < expected
+    flat = fitted_temperatures(logits, torch.ones(20, 1, 3, dtype=torch.float64), 20)[1]  # where sets tell nothing
+    assert flat == pytest.approx((FITTED_ON[-1] - FITTED_ON[0]) / np.log(FITTED_ON[-1] / FITTED_ON[0]), rel=0.01)
+
+
+@pytest.mark.usefixtures("all_held_out_models")
+def test_predictions_after_few_examples_are_not_too_sure() -> None:
+    stated = wrong = 0.0
+    for seed in range(8):
+        rng = np.random.default_rng([seed, 60])
+        y = rng.integers(0, 3, 1060)
+        some = (0.9 * rng.normal(size=(3, 6))[y] + rng.normal(size=(1060, 6))).astype(np.float32)
+        sets = CandidateSets.from_mask((rng.random((60, 3)) < 0.4) | np.eye(3, dtype=bool)[y[:60]])
+        model = PLKNN().fit(some[:60], sets)
+        held_out = HeldOut(model, Task(some[:60], sets))
+        for _ in held_out.run():
+            pass
+        model.temperature_ = held_out.temperature
+        p = np.concatenate(list(model.iter_tempered(some[60:])))
+        is_sure = p.max(axis=1) >= 0.9
+        stated += (1 - p.max(axis=1))[is_sure].sum()
+        wrong += (p.argmax(axis=1) != y[60:])[is_sure].sum()
+    assert wrong < 1.5 * stated
 
 
 def generated(seed: int, n: int = 400, c: int = 5, q: float = 0.5) -> tuple[np.ndarray, np.ndarray, CandidateSets]:
@@ -350,15 +392,15 @@ def test_exponents_are_as_likely_as_of_dense_matrices() -> None:
     sets = CandidateSets.from_mask(np.eye(5, dtype=bool)[rng.integers(0, 5, 60)] | (rng.random((60, 5)) < 0.4))
     prior = checked_prior(rng.random(sets.nnz) + 1e-3, sets)
     scores = torch.from_numpy(2 * rng.normal(size=(60, 5)))
-    slow, temperatures = np.empty(len(EXPONENTS)), np.empty(len(EXPONENTS))
+    slow, priors = np.empty(len(EXPONENTS)), []
     for k, exponent in enumerate(EXPONENTS):
         flat = tempered(prior, sets, exponent)
         shares = np.bincount(sets.indices, flat, minlength=5) / len(sets)
-        v = torch.from_numpy(dense(flat / shares[sets.indices], sets))[:, None]
+        priors.append(flat / shares[sets.indices])
+        v = torch.from_numpy(dense(priors[k], sets))[:, None]
         slow[k] = float(set_evidence(scores[:, None], v, likeliest_temperature(scores[:, None], v))[0])
-        temperatures[k] = float(likeliest_temperature(scores[:, None], v, steps=4)[0])
-    evidence, temperature = exponent_evidence(scores, prior, sets, steps=4)
-    assert evidence == pytest.approx(slow, abs=1e-12) and temperature == pytest.approx(temperatures[slow.argmax()])
+    evidence, likeliest = exponent_evidence(scores, prior, sets)
+    assert evidence == pytest.approx(slow, abs=1e-12) and likeliest == pytest.approx(priors[slow.argmax()])
 
 
 def test_a_prior_of_votes_stays_as_it_is() -> None:

@@ -463,7 +463,7 @@ def _with_answers(table: Records, given: Mapping[str, str]) -> Records:
         if called in signed or given.get(called, OF_LABELS[0]) not in OF_LABELS:
             continue
         are_lists = nearly_all(_holds_objects, cells)
-        are_objects = table.form is None and _begin_with(cells, "{")
+        are_objects = table.form is None and nearly_all(_begins_object, cells)
         if not are_lists and not (are_objects and answers_by_class(map(_value_in, cells))):
             continue
         at = table.names.index(name)
@@ -676,8 +676,8 @@ def _answers_in_objects(name: str, values: Sequence[Any]) -> New:
     return ({} if answers is None else {name: answers}), ""
 
 
-def _begin_with(cells: Cells, mark: str) -> bool:
-    return any(cells) and nearly_all(lambda cell: cell.lstrip().startswith(mark), cells)
+def _begins_object(cell: str) -> bool:
+    return cell.lstrip().startswith("{")
 
 
 def _value_in(cell: str | None) -> Any:

@@ -294,7 +294,7 @@ def are_vectors(cells: Cells) -> bool:
 
 
 FEW = 20
-"""So many different cells are few, whatever the number of rows."""
+"""So many different cells are few, whatever the number of rows; and so many are looked at first."""
 
 
 def are_texts(cells: Cells, words: int) -> bool:
@@ -1169,13 +1169,13 @@ def objects_in(name: str, cells: Cells) -> tuple[str, Cells]:
         values = (shares_of(cell) if answer_of(cell) is None else None) or {}
         return len(values) > 0 and (are_counts or abs(sum(values.values()) - 1) <= 1.02 - COVERED)
 
-    if all(nearly_all(lambda cell: bool(pairs_in(cell)), some) for some in (cells[:_FEW], cells)):
+    if all(nearly_all(lambda cell: bool(pairs_in(cell)), some) for some in (cells[:FEW], cells)):
         if are_times(cells):
             return "shares", list(map(_names_shared, cells))
         return ("voters" if _are_whose([pairs_in(cell) for cell in cells]) else ""), cells
     ends = ("}", "```", "}]", "]]", ")]", ")")
     may_be = any(cell.rstrip().endswith(ends) for cell in cells if cell)  # rare, and cheap to check
-    may_be |= any(_TIMES.match(cell) for cell in cells[:_FEW] if cell)
+    may_be |= any(_TIMES.match(cell) for cell in cells[:FEW] if cell)
     if may_be and nearly_all(_is_list_of_answers, cells):
         return "voters", cells
     if not may_be or not nearly_all(is_object, cells):
@@ -1314,10 +1314,6 @@ def _say_who(name: str, cells: Cells) -> bool:
         return False
     are_texts = 2 * len({*map(str, values)}) > max(4, len(values))  # what each letter of a question stands for
     return (plain in (*USUAL["answers"], *USUAL["candidates"]) and not are_texts) or _are_whose(pairs)
-
-
-_FEW = 20
-"""Cells that are looked at first."""
 
 
 def _are_whose(rows: Sequence[Sequence[tuple[str, Any]]]) -> bool:

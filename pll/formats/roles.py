@@ -616,6 +616,7 @@ RULES: tuple[Rule, ...] = (
     Rule(by_hand, (*LABELLED, *LINES), may_be_asked=False),
     Rule(scores),
     Rule(beside),
+    Rule(remarks),
     Rule(talkers, ("vote", "answers")),
     Rule(aggregates),
     Rule(settled),

@@ -447,23 +447,11 @@ def beside(table: Proposal) -> None:
         if beside := [end for end in ends if not end[:1].isalnum()]:
             table.give(name, "keep", why="beside a voter")
             asked.setdefault(min(beside), []).append(name)
-    for suffix, names in _beside_each(table, voters).items():
-        table.give_all(names, "keep", why=f"{suffix} beside a voter")
     alike = [names for names in asked.values() if len(names) == len(voters) and not any(says("sure", n) for n in names)]
     alike = [names for names in alike if all(table.may_be_answers(name) for name in names)]
     alike = [names for names in alike if agree([[cell or None for cell in table.cells[name]] for name in names])]
     if alike and table.explicit.isdisjoint(voters) and not table.is_asked():
         _ask_which(table, [voters, *alike])
-
-
-def _beside_each(table: Proposal, voters: Sequence[str]) -> dict[str, list[str]]:
-    """Columns of numbers that are called as a voter and a word more, by that word, where several voters have one."""
-    found: dict[str, list[str]] = {}
-    for name in which(table, "number"):
-        for voter in voters:
-            if (suffix := re.fullmatch(rf"{re.escape(voter)}[\W_]+(.*\w)", name)) is not None:
-                found.setdefault(suffix[1], []).append(name)
-    return {suffix: names for suffix, names in found.items() if len(names) > 1}
 
 
 def _are_no_less(cells: Cells, sums: Sequence[float]) -> bool:

@@ -195,7 +195,7 @@ def by_hand(table: Proposal) -> None:
     table.ask(
         said,
         (f"the labels that each example may have{known}", {name: "candidates"} | dict.fromkeys(alike, "true_label")),
-        *([voters] if pair else []),
+        *([voters] if pair and not table.holds_sets(name) else []),
         ("only carried along", dict.fromkeys([name, *alike], "keep")),
         ("nobody's labels: learn from it", {name: "category"} | dict.fromkeys(alike, "category")),
     )

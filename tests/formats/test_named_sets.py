@@ -68,3 +68,14 @@ def test_annotators(tmp_path: Path, layout: str, name: str) -> None:
     assert answers(data) == [(0, "ann", "x"), (0, "b|b", "y"), (1, "ann", "x"), (1, "ann", "y"), (2, "b|b", "z")]
     assert named_sets(data) == [{"x", "y"}, {"x", "y"}, {"z"}]
     check_held(through(data, tmp_path, name), data, FORMATS[name].cannot_hold(data))
+
+
+def test_whoever_writes_cf_in_every_name_means_the_species(tmp_path: Path) -> None:
+    """However often: a habit is seen by the names that are said without it more often."""
+    names = ["Salix alba", "Salix cinerea", "Salix caprea", "Salix purpurea"]
+    hedged = [name.replace(" ", mark) for name, mark in zip(names, (" cf. ", " aff. ", " cf. ", " cf. "), strict=True)]
+    cells = [*names * 4, *hedged * 2, *[hedged[3]] * 6, *(f"{a}; {b}" for a, b in zip(names, hedged[1:], strict=False))]
+    path = tmp_path / "willows.csv"
+    path.write_text("\n".join(["leaf,named as", *(f"{k}.5,{cell}" for k, cell in enumerate(cells))]))
+    data = formats.read(path, options=formats.ReadOptions(columns={"named as": "candidates"}))
+    assert {*data.class_names} == {*names} and data.sets().names(len(data) - 1) == ["Salix caprea", "Salix purpurea"]

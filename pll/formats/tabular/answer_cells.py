@@ -644,6 +644,8 @@ def meant(cells: Mapping[str, int], keep: Collection[str] = ()) -> dict[str, tup
     ({'probably benign': ('benign',)}, {})
     >>> meant({"cat": 50, "probably cat": 20, "dog": 30, "probably dog": 9})  # a habit
     {'probably cat': ('cat',), 'probably dog': ('dog',)}
+    >>> meant({"A": 5, "B": 5, "C": 5, "D": 2, "cf. A": 2, "cf. B": 2, "cf. C": 1, "cf. D": 3})["cf. D"]
+    ('D',)
     """
     counts, spelled = Counter[str](), dict[str, str]()
     for cell, times in sorted(cells.items(), key=lambda one: -one[1]) if len(cells) <= MOST_CELLS_COMPARED else ():
@@ -651,9 +653,12 @@ def meant(cells: Mapping[str, int], keep: Collection[str] = ()) -> dict[str, tup
         spelled.setdefault(spelling(cell), cell.strip())
     found, alone = dict[str, tuple[str, ...]](), dict[str, str]()
     recur = max(counts.values(), default=0) > 1  # among texts nothing does
-    for plain, cell in spelled.items() if recur else ():
-        parts = _named_in(cell, counts) if _may_name_more(cell) else [plain]
-        are_own = all(counts[part] > max(counts[plain], 1) for part in parts)
+    every = {one: _named_in(cell, counts) if _may_name_more(cell) else [one] for one, cell in spelled.items() if recur}
+    hedged = {one: parts[0] for one, parts in every.items() if len(parts) == 1 and counts[parts[0]] > 1}
+    often_hedged = Counter(part for one, part in hedged.items() if part != one and counts[part] > counts[one])
+    for plain, parts in every.items():
+        cell, is_habit = spelled[plain], plain in hedged and len(often_hedged) >= OF_A_HABIT
+        are_own = is_habit or all(counts[part] > max(counts[plain], 1) for part in parts)
         if cell not in keep and parts != [plain] and are_own:
             found[plain] = tuple(dict.fromkeys(spelled[part] for part in parts))
             if len(parts) == 1 and _SIGNS.isdisjoint(cell) and not plain.startswith(_HEDGES):
@@ -666,6 +671,8 @@ def meant(cells: Mapping[str, int], keep: Collection[str] = ()) -> dict[str, tup
 
 
 _SIGNS, _HEDGES = frozenset("?¿？()[]"), ("cf", "aff", "maybe", "perhaps", "poss")
+OF_A_HABIT = 3
+"""Labels said with a doubt, from which others are that too, however often: `cf.`."""
 OFTEN, LEAST_OFTEN = 5, 0.05
 """Times, and share of the cells, from which a label with a word more is one of its own."""
 

@@ -600,11 +600,14 @@ def _votes(table: Proposal, tasks: Sequence[str], worker: str) -> list[str]:
     named = [name for name in free if f"{name}_gold" in table.raw]  # be it the gender of somebody
     named += [name for name in table.usual("vote", free) if name not in named and present_cells(table.raw[name])]
     few = which(table, "answers", among=free)
-    likely = [name for name in few if name not in named]
+    codes = [name for name in free if is_named_id(name) or name.rstrip().endswith(("?", "？", "؟"))]  # or a question
+    codes = [name for name in codes if table.may_be_answers(name, facts=True, ids=True)]
+    codes = [name for name in codes if name not in few and _agrees(table, name, tasks[0])]
+    filled = {name: len(present_cells(table.raw[name])) for name in (*few, *codes)}
+    seldom = [name for name in few if filled[name] <= (1 - NEARLY_ALL) * max(filled.values())]
+    likely = [name for name in few if name not in (*named, *seldom)]
     likely.sort(key=lambda name: (not _agrees(table, name, tasks[0]), *_likelihood(table, name)))
     choices_first = sorted([*named, *likely], key=lambda name: _are_wrapped(table.raw[name]))
-    codes = which(table, "named id", among=free)
-    codes = [name for name in codes if table.may_be_answers(name, ids=True) and _agrees(table, name, tasks[0])]
     others = which(table, "!object", "!measured", "!of a fact", "!named id", "!pictures", "!dates", among=free)
     apart = [name for name in choices_first if says("sure", name) or not _agrees(table, name, tasks[0])]
     if codes and len(apart) == len(choices_first):  # beside codes, how sure somebody was, and how long it took

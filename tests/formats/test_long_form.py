@@ -570,3 +570,19 @@ def test_the_standard_of_a_study_of_appraisers_is_the_truth(tmp_path: Path, name
     data = read_first(path)
     assert data.y is not None and (data.y >= 0).all() and data.annotations is not None
     assert data.annotations.n_annotators == 3
+
+
+def test_a_question_filled_everywhere_is_the_answer_before_a_remark_that_hardly_anybody_made(tmp_path: Path) -> None:
+    rolls = random.Random(8)
+    lines = ["Clip ID,Rater ID,What is the mood of this note?,Anything else"]
+    for k in range(50):
+        mood = rolls.choice(["calm", "tense", "merry"])
+        for who in "abcde":
+            said = mood if rolls.random() < 0.8 else rolls.choice(["calm", "tense", "merry"])
+            remark = rolls.choice(["too short", "cut off"]) if rolls.random() < 0.07 else ""
+            lines.append(f"clip {k},{who},{said},{remark}")
+    path = tmp_path / "t.csv"
+    path.write_text("\n".join(lines), encoding="utf-8")
+    data = formats.read(path)
+    assert {*data.class_names} == {"calm", "tense", "merry"} and len(data) == 50
+    assert data.annotations is not None and data.annotations.n_answers == 250

@@ -132,6 +132,25 @@ def test_labels_of_labelbox_by_question(tmp_path: Path) -> None:
     assert [one["data_row"] for one in given_back(path, parts)] == [one["data_row"] for one in records]
 
 
+def test_pictures_of_darwin_are_called_as_their_items(tmp_path: Path) -> None:
+    records = [
+        {
+            "version": "2.0",
+            "schema_ref": "json_schema/2_0",
+            "item": {"name": f"box{k}.jpg", "path": "/yard", "slots": [{"slot_name": "0"}]},
+            "annotations": [
+                {"name": label(k, at), "annotators": [{"email": f"{who}@post.org"}]} for at, who in enumerate(PEOPLE)
+            ],
+        }
+        for k in range(12)
+    ]
+    path = tmp_path / "all.json"
+    path.write_text(json.dumps(records))
+    data = formats.read(path)
+    assert has_three_voters(data) and data.pictures is not None
+    assert data.pictures.names.tolist()[:2] == ["box0.jpg", "box1.jpg"]
+
+
 @pytest.mark.parametrize("way", ["list", "text", "objects", "by name"])
 def test_all_answers_in_one_field(tmp_path: Path, way: str) -> None:
     records = []

@@ -509,6 +509,8 @@ def _those_that_count(rows: Sequence[Sequence[Any]], against: Sequence[Sequence[
 def _answers_listed(name: str, rows: Sequence[Row]) -> dict[str, list[Any]]:
     """The columns of answers that lists of objects are, by name; none where nothing says who and what."""
     filled = [row for row in rows if row]
+    if shares := _shares_listed(rows):
+        return {name: shares}
     if (found := reading_of(filled)) is not None:
         pairs = [(who, what) for what in found.what for who in found.who]
         called = [f"{name}: {what} of {who}" if len(pairs) > 1 else name for who, what in pairs]
@@ -518,6 +520,30 @@ def _answers_listed(name: str, rows: Sequence[Row]) -> dict[str, list[Any]]:
         ]
         return dict(zip(called, answers, strict=True))
     return {}
+
+
+def _shares_listed(rows: Sequence[Row]) -> list[dict[str, float]]:
+    """Return how likely each label is in each row, whose objects say it of several; none where they say anything else.
+
+    Examples
+    --------
+    >>> _shares_listed([[{"of": "cat", "p": 0.7}, {"of": "dog", "p": 0.3}], [], [{"of": ["ox", "elk"], "p": [1, 0]}]])
+    [{'cat': 0.7, 'dog': 0.3}, {}, {'ox': 1, 'elk': 0}]
+    """
+    paths = dict.fromkeys(path for row in rows for one in row for path in one)
+    said = {path: [[cell for one in row for cell in _listed(one.get(path))] for row in rows] for path in paths}
+    shares = [path for path in paths if are_share_lists([str(numbers) for numbers in said[path]])]
+    for share, what in ((one, other) for one in shares for other in paths if _is_beside(one, other)):
+        pairs = [pair for pair in zip(said[what], said[share], strict=True) if any(pair)]
+        are_words = all(isinstance(name, str) for names, _ in pairs for name in names)
+        if are_words and all(1 < len({*names}) == len(names) == len(numbers) for names, numbers in pairs):
+            return [dict(zip(*pair, strict=True)) for pair in zip(said[what], said[share], strict=True)]
+    return []
+
+
+def _is_beside(path: str, other: str) -> bool:
+    """Whether two paths are those of fields of one object."""
+    return path != other and path.rpartition(".")[0] == other.rpartition(".")[0]
 
 
 def state_against(one: Mapping[str, Any]) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import random
 import zipfile
 from collections.abc import Sequence
 from pathlib import Path
@@ -335,3 +336,19 @@ def test_labels_beside_how_likely_each_is_are_candidates_with_that_prior(tmp_pat
     data = formats.read(path)
     assert data.class_names == ("owl", "tit", "wren") and data.annotations is None and data.prior is not None
     assert data.sets().names(0) == sorted(birds) and data.prior[:3].argmax() == 2  # the wren
+
+
+@pytest.mark.parametrize("way", ["a list", "far inside"])
+def test_objects_of_a_label_and_its_share_each_are_what_one_model_finds_likely(tmp_path: Path, way: str) -> None:
+    rolls, records = random.Random(3), list[dict[str, Any]]()
+    for k in range(30):
+        shares = dict(zip(rolls.sample(["elm", "oak", "yew"], 3), [0.7, 0.295, 0.005], strict=True))
+        found: list[dict[str, Any]] = [{"tree": name, "p": share} for name, share in shares.items()]
+        if way == "far inside":
+            found = [{"by": {"client_id": 5}, "reply": {"pages": [{"page": 0, "found": found}]}}]
+        records.append({"leaf": f"leaf {k}", "reply": found})
+    path = tmp_path / "leaves.jsonl"
+    path.write_text("\n".join(json.dumps(one) for one in records))
+    data = formats.read(path)
+    assert data.class_names == ("elm", "oak", "yew") and data.annotations is None and data.prior is not None
+    assert data.sets().sizes.tolist() == [2] * 30 and data.prior[:2].max() > 0.69

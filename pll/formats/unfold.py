@@ -19,7 +19,7 @@ from pll.errors import Note, RowError
 from pll.formats.checks import listing
 from pll.formats.codebook import codes_noted, codes_of, decoded
 from pll.formats.crossed import with_names_in_classes, with_shares_of_lines, with_voters
-from pll.formats.forms import USUAL, WORDS_OF_FIELDS, Form, Gather, fits
+from pll.formats.forms import USUAL, WORDS_OF_FIELDS, Form, Gather, fits, plain_name
 from pll.formats.paired import with_pairs
 from pll.formats.proposal import says_fact
 from pll.formats.reading import OF_LABELS
@@ -67,9 +67,23 @@ def unfolded(table: Records, given: Mapping[str, str] | None = None) -> Records:
     table = _with_named_shares(_with_numbered_shares(_decoded(table), given), given)
     if table.form is None:
         table = with_names_in_classes(with_voters(with_pairs(table, given), given), given)
-        table = with_shares_of_lines(table, given)
+        table = _with_people(with_shares_of_lines(table, given))
     table = _with_answers(table, given)
     return table if table.form is None else _as_signed(table, table.form, given)
+
+
+def _with_people(table: Records) -> Records:
+    """The table with who answered as columns beside objects that say it by a usual name: `{"app": 1, "user_id": 7}`."""
+    for at, (name, cells) in enumerate(zip(table.names, table.first, strict=True)):
+        if not nearly_all(_begins_object, cells) or objects_in(name, cells)[0] != "others":
+            continue
+        objects = [one for cell in cells if isinstance(one := _value_in(cell), dict)]
+        fields = {plain_name(field): field for one in objects for field in one}
+        who = next((fields[usual] for usual in USUAL["worker"] if usual in fields), "")
+        said = [str(one[who]) for one in objects if isinstance(one.get(who), str | int)]
+        if who not in ("", *table.names) and len(said) == len(objects) >= 2 * len({*said}):
+            table = table.with_columns({who: [value_at(row[name], who) for row in table.values([at])]})
+    return table
 
 
 def _decoded(table: Records) -> Records:

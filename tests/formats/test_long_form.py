@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 from collections.abc import Mapping
 from pathlib import Path
@@ -586,3 +587,19 @@ def test_a_question_filled_everywhere_is_the_answer_before_a_remark_that_hardly_
     data = formats.read(path)
     assert {*data.class_names} == {"calm", "tense", "merry"} and len(data) == 50
     assert data.annotations is not None and data.annotations.n_answers == 250
+
+
+@pytest.mark.parametrize("kind", ["jsonl", "csv"])
+def test_who_answered_may_stand_inside_of_an_object(tmp_path: Path, kind: str) -> None:
+    rolls, rows = random.Random(9), list[dict[str, object]]()
+    for k in range(30):
+        meant = rolls.choice(["clear", "vague"])
+        for who in ("kim", "lou", "max"):
+            said = meant if rolls.random() < 0.8 else rolls.choice(["clear", "vague"])
+            sent = {"app": "web", "username": who, "at": {"hour": rolls.randrange(24)}}
+            rows.append({"note_id": f"n-{k:03}", "style": said, "sent": sent if kind == "jsonl" else json.dumps(sent)})
+    path, table = tmp_path / f"notes.{kind}", pd.DataFrame(rows)
+    path.write_text(table.to_csv(index=False) if kind == "csv" else table.to_json(orient="records", lines=True))
+    data = read_first(path)
+    assert data.annotations is not None and {*data.annotations.annotator_names} == {"kim", "lou", "max"}
+    assert len(data) == 30 and data.annotations.n_answers == 90 and {*data.class_names} == {"clear", "vague"}

@@ -151,6 +151,18 @@ def test_pictures_of_darwin_are_called_as_their_items(tmp_path: Path) -> None:
     assert data.pictures.names.tolist()[:2] == ["box0.jpg", "box1.jpg"]
 
 
+def test_a_line_of_tagtog_is_what_a_member_says_of_a_document(tmp_path: Path) -> None:
+    records = [
+        {"docid": f"d{k}", "member": who, "anncomplete": True, "annotatable": {"parts": ["s1"]}, "text": TEXTS[k]}
+        | {"metas": {"m_3": {"value": label(k, at), "confidence": {"prob": 1}}}, "entities": []}
+        for k in range(12)
+        for at, who in enumerate(PEOPLE)
+    ]
+    data = formats.read(lines(tmp_path, records))
+    assert has_three_voters(data) and data.row_ids.tolist()[:2] == ["d0", "d1"]
+    assert data.texts is not None and data.texts.tolist() == TEXTS
+
+
 @pytest.mark.parametrize("way", ["list", "text", "objects", "by name"])
 def test_all_answers_in_one_field(tmp_path: Path, way: str) -> None:
     records = []

@@ -104,7 +104,7 @@ def settled(table: Proposal) -> None:
     ways = [("the true label of these", {name: "true_label"}), ("one voter more", {name: "annotator"} | lines)]
     # what somebody settled of all of them stands beside: who was asked of some is a voter
     others = [one for one in table.raw if one not in voters and name in votes and not says("majority", one)]
-    last = [one for one in others if _says(table.cells[one], classes)]
+    last = [n for n in others if _says(table.cells[n], classes) and (says("agreed", n) or not says_aggregate(n))]
     is_one_more = any(_filled(table.cells[one], silent) > NEARLY_ALL * len(table.cells[one]) for one in last)
     series = {re.sub(r"\d.*", "#", one) for one in (*voters, name)}  # `Coder 3 (Ann)` after 1 and 2
     is_next = len(series) == 1 < len(voters) and name not in named and "#" in min(series)

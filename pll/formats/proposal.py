@@ -540,14 +540,15 @@ def says_aggregate(name: str) -> bool:
 
     Examples
     --------
-    >>> [says_aggregate(name) for name in ("majority_vote", "MACE", "多数结果", "label")]
-    [True, True, True, False]
+    >>> [says_aggregate(name) for name in ("majority_vote", "MACE", "tone__Label-Model", "多数结果", "label")]
+    [True, True, True, True, False]
     """
     plain = plain_name(name)
     first, *others = words_of(name) or ("",)
     is_said = not (WORDS["majority"] | WORDS["agreed"]).isdisjoint([first, *others[-1:]])
     is_within = ord(max(name, default=" ")) > FIRST_WITHOUT_SPACES and (says("majority", name) or says("agreed", name))
-    return plain in WORDS["aggregate"] or is_said or is_within
+    is_last = plain.endswith(tuple(f"_{words}" for words in WORDS["aggregate"] if "_" in words))
+    return plain in WORDS["aggregate"] or is_last or is_said or is_within
 
 
 def labels_among(cells: Cells) -> Counter[str]:

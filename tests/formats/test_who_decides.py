@@ -292,3 +292,19 @@ def test_what_is_always_among_several_labels_of_another_column_was_found_out(
     assert asked is not None and (data.y is not None) is is_within
     if is_within:
         assert {*data.class_names} == {*WORDS} and data.annotations is None and data.sets().sizes.max() == 3
+
+
+def test_what_a_program_made_of_the_votes_is_called_so_at_the_end_and_leaves_the_truth_to_people(
+    tmp_path: Path,
+) -> None:
+    rolls, kinds, rows = random.Random(4), ["rose", "tulip", "lily"], list[list[str]]()
+    for k in range(60):
+        meant = rolls.choice(kinds)
+        given = [meant if rolls.random() < 0.8 else rolls.choice(kinds) for _ in range(4)]
+        given = [cell if rolls.random() < share else "" for cell, share in zip(given, [0.4, 0.4, 1, 1], strict=True)]
+        most = given[3] if k % 5 == 0 else max(kinds, key=given.count)
+        rows.append([f"p{k}", meant if k % 3 == 0 else "", most, *given])
+    who = [f"which_{name}" for name in ("hand_checked", "dawid_skene", "rule_red", "rule_tall", "net", "guide")]
+    data, _ = read_first(table(tmp_path, ["plant", *who], rows))
+    assert data.annotations is not None and data.annotations.n_annotators == 4
+    assert data.y is not None and (data.y >= 0).sum() == 20

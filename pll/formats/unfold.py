@@ -8,6 +8,7 @@ file.
 
 from __future__ import annotations
 
+import json
 import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -30,6 +31,7 @@ from pll.formats.tabular.cells import (
     NEARLY_ALL,
     Cells,
     are_dates,
+    are_likeliest,
     are_share_lists,
     elements,
     guess_separator,
@@ -81,7 +83,7 @@ def _with_people(table: Records) -> Records:
         fields = {plain_name(field): field for one in objects for field in one}
         who = next((fields[usual] for usual in USUAL["worker"] if usual in fields), "")
         said = [str(one[who]) for one in objects if isinstance(one.get(who), str | int)]
-        if who not in ("", *table.names) and len(said) == len(objects) >= 2 * len({*said}):
+        if who not in ("", *table.names) and len(said) == len(objects) >= 2 * len({*said}) > 2:
             table = table.with_columns({who: [value_at(row[name], who) for row in table.values([at])]})
     return table
 
@@ -546,18 +548,24 @@ def _shares_listed(rows: Sequence[Row]) -> list[dict[str, float]]:
     """
     paths = dict.fromkeys(path for row in rows for one in row for path in one)
     said = {path: [[cell for one in row for cell in _listed(one.get(path))] for row in rows] for path in paths}
-    shares = [path for path in paths if are_share_lists([str(numbers) for numbers in said[path]])]
-    for share, what in ((one, other) for one in shares for other in paths if _is_beside(one, other)):
+    numbers = [path for path in paths if all(isinstance(cell, int | float) for row in said[path] for cell in row)]
+    for share, what in ((one, other) for one in numbers for other in paths if _is_beside(one, other)):
         pairs = [pair for pair in zip(said[what], said[share], strict=True) if any(pair)]
         are_words = all(isinstance(name, str) for names, _ in pairs for name in names)
-        if are_words and all(1 < len({*names}) == len(names) == len(numbers) for names, numbers in pairs):
-            return [dict(zip(*pair, strict=True)) for pair in zip(said[what], said[share], strict=True)]
+        if are_words and all(len({*names}) == len(names) == len(some) for names, some in pairs):
+            found = [dict(zip(*pair, strict=True)) for pair in zip(said[what], said[share], strict=True)]
+            filled = [one for one in found if one]
+            are_shares = are_share_lists([str([*one.values()]) for one in filled]) and all(
+                len(one) > 1 for one in filled
+            )
+            if are_shares or are_likeliest(list(map(json.dumps, filled))):
+                return found
     return []
 
 
 def _is_beside(path: str, other: str) -> bool:
-    """Whether two paths are those of fields of one object."""
-    return path != other and path.rpartition(".")[0] == other.rpartition(".")[0]
+    """Whether a path is that of a field of an object, and the other one of that, or of an object in it."""
+    return path != other and other.startswith(path.rpartition(".")[0])
 
 
 def state_against(one: Mapping[str, Any]) -> str:

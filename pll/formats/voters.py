@@ -511,6 +511,9 @@ def aggregates(table: Proposal) -> None:
     free = [name for name in (*voters, *table.having("true_label")) if name not in table.explicit]
     called = [n for n in (*table.open(), *free) if says_aggregate(n) and table.roles.get(n, _GUESSED).guessed]
     shares = [name for name, kind in table.objects.items() if kind == "shares"]
+    for sets in [name for name in table.having("candidates") if name in shares]:
+        best = [n for n in table.open() if not says("settled", n) and _are_likeliest(table.raw[n], table.raw[sets])]
+        table.give_all(best, "keep", why=f"the likeliest of {sets}")
     if table.having(*_ANSWERS, "count", "probability") or shares:
         if not table.having(*_ANSWERS, "count", "probability"):  # the only shares are what the others are made of
             called = [name for name in called if [name] != shares]
@@ -751,6 +754,17 @@ def derived(table: Proposal) -> None:
     split = [name for name in marks if any(_splits(table, name, share) for share in shares)]
     beside = [name for name in marks if split and follows(table.raw[name], list(_rows(table, split)))]
     table.give_all([*split, *beside], "keep", why=why)
+
+
+def _are_likeliest(cells: Cells, shares: Cells) -> bool:
+    """Whether a column has the label with the largest share in all rows that it fills, half of them at least.
+
+    >>> _are_likeliest(["cat", "dog"], ['{"cat": 0.6, "dog": 0.4}', '{"cat": 0.1, "dog": 0.9}'])
+    True
+    """
+    rows = [(spelling(cell), shares_of(own) or {}) for cell, own in zip(cells, shares, strict=True) if cell and own]
+    best = [(cell, max(some, key=some.__getitem__)) for cell, some in rows if some]
+    return 2 * len(best) >= len(cells) > 0 and all(cell == spelling(label) for cell, label in best)
 
 
 def _are_sizes(cells: Cells, sizes: Sequence[int]) -> bool:

@@ -352,3 +352,15 @@ def test_objects_of_a_label_and_its_share_each_are_what_one_model_finds_likely(t
     data = formats.read(path)
     assert data.class_names == ("elm", "oak", "yew") and data.annotations is None and data.prior is not None
     assert data.sets().sizes.tolist() == [2] * 30 and data.prior[:2].max() > 0.69
+
+
+def test_the_likeliest_of_shares_is_made_of_them_and_may_be_named_inside_of_an_object(tmp_path: Path) -> None:
+    birds = ["wren", "tit", "owl", "jay"]
+    found = [
+        [{"p": share, "taxon": {"name": birds[(k + j) % 4], "rank": "species"}} for j, share in enumerate((0.7, 0.2))]
+        for k in range(24)
+    ]
+    records = [{"clip": f"c{k}", "best": some[0]["taxon"]["name"], "found": some} for k, some in enumerate(found)]
+    data = formats.read(write(tmp_path, "json", records))
+    assert data.class_names == tuple(sorted(birds)) and data.y is None and data.prior is not None
+    assert data.sets().names(0) == ["tit", "wren"] and data.annotations is None

@@ -1185,7 +1185,7 @@ def objects_in(name: str, cells: Cells) -> tuple[str, Cells]:
     if _say_who(name, cells):
         return "voters", cells
     are_counts = says_counts(name) or _says_answers(name) or _are_counted(cells) or _hold_counts(cells)
-    are_counts |= _are_ranked(cells)
+    are_counts |= are_likeliest(cells)
     if nearly_all(says_shares, cells):
         return "shares", list(map(_names_shared, cells))
     return "others", cells
@@ -1266,10 +1266,12 @@ def _hold_counts(cells: Cells) -> bool:
     return len(said) > 1 and are_whole and are_few and _one_is_far_above([[*one.values()] for one in said])
 
 
-def _are_ranked(cells: Cells) -> bool:
+def are_likeliest(cells: Cells) -> bool:
     """Whether objects hold shares, the largest first, mostly several, of this label or that: the likeliest of many.
 
-    >>> _are_ranked(['{"cat": 0.6, "dog": 0.3}', '{"dog": 0.7}', '{"fox": 0.5, "cat": 0.4}'])
+    Examples
+    --------
+    >>> are_likeliest(['{"cat": 0.6, "dog": 0.3}', '{"dog": 0.7}', '{"fox": 0.5, "cat": 0.4}'])
     True
     """
     said = [[*(_object(cell) or {}).items()] for cell in cells if cell]

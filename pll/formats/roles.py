@@ -294,7 +294,7 @@ _REST: Traits = (
     (("one cell",), "keep", "the same in every row"),
     (("digits of ids",), "keep", "an id"),
     (("numbered names",), "keep", "a name of one of several"),
-    (("named no answer",), "keep", "no answer"),
+    (("named no answer", "!fractions"), "keep", "no answer"),  # Na is measured
     (("of the occasion",), "keep", "of the occasion, and not of the thing"),
     (("of a state", "!fractions"), "keep", "how far the work is"),
     (("states",), "keep", "how far the work is"),

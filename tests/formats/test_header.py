@@ -113,3 +113,14 @@ def test_triples_without_a_header_lose_no_line(tmp_path: Path) -> None:
     (tmp_path / "t.tsv").write_text("\n".join(lines), encoding="utf-8")
     data, _ = read_first(tmp_path / "t.tsv")
     assert len(data) == 24 and data.annotations is not None and data.annotations.n_answers == len(lines)
+
+
+def test_a_header_without_a_name_for_the_rows_is_read_and_stays_as_it_was(tmp_path: Path) -> None:
+    """As `write.table` of R leaves it."""
+    path, out = tmp_path / "plots.tsv", tmp_path / "out.tsv"
+    lines = [f"plot{k}\t{k / 7:.3f}\toak|ash\toak" for k in range(12)]
+    path.write_text("\n".join(["height\tcandidates\ttrue_label", *lines]) + "\n")
+    data = formats.read(path)
+    assert data.row_ids.tolist()[:2] == ["plot0", "plot1"] and data.X.shape == (12, 1) and data.y is not None
+    formats.give_back(path, out, Results(data.row_ids.tolist(), {"identified_label": ["oak"] * 12}))
+    assert out.read_text().splitlines()[:2] == ["height\tcandidates\ttrue_label\tlabel", f"{lines[0]}\toak"]

@@ -93,6 +93,8 @@ def header_of(records: Sequence[Sequence[str]]) -> Header:
     ['column 1', 'column 2', 'column 3']
     >>> header_of([["", "Ann", "", "Bob", ""], ["id", "yes", "no", "yes", "no"], ["a", "x", "", "", "x"]]).names
     ['id', 'Ann: yes', 'Ann: no', 'Bob: yes', 'Bob: no']
+    >>> header_of([["x", "y"], ["r1", "1", "2"], ["r2", "1", "3"]]).names  # as R writes it
+    ['', 'x', 'y']
     """
     above = titles_above(records)
     first, *below = records[above:] or [[]]
@@ -101,6 +103,8 @@ def header_of(records: Sequence[Sequence[str]]) -> Header:
     title = " · ".join(cell.strip() for row in records[:above] for cell in row if cell.strip())
     if both := _of_two_rows(records[above:]):
         return Header(both, above, title, 2)
+    if _name_rows(below, len(first)):
+        first = ["", *first]
     if _is_data(first, [row for row in below if len(row) == len(first)]):
         return Header([f"column {at}" for at in range(1, len(first) + 1)], above, title, 0)
     names, repeated = _numbered(first, below)
@@ -109,6 +113,12 @@ def header_of(records: Sequence[Sequence[str]]) -> Header:
     if below and _says_again(first, *below):
         return Header(names, above, title, 2, dict(zip(names, below[0], strict=False)), repeated)
     return Header(names, above, title, 1, repeated=repeated)
+
+
+def _name_rows(rows: Sequence[Sequence[str]], width: int) -> bool:
+    """Whether rows are one cell wider than their header, and begin with a name each, of the row."""
+    are_wider = len(rows) > 1 and all(len(row) == width + 1 for row in rows)
+    return are_wider and len({row[0].strip() for row in rows} - {""}) == len(rows) and any(row[-1] for row in rows)
 
 
 def _numbered(names: Sequence[str], below: Sequence[Sequence[str]]) -> tuple[list[str], str]:

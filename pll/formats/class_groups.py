@@ -15,7 +15,7 @@ import numpy.typing as npt
 from pll.formats.checks import listing
 from pll.formats.forms import USUAL, WORDS, plain_name, words_of
 from pll.formats.names import CLASS_COLUMN, GRID, NAMED, NUMBERED, SHARE_COLUMN, class_name, shown_name
-from pll.formats.proposal import Proposal, one_of, says, which
+from pll.formats.proposal import Proposal, one_of, says, share_among, which
 from pll.formats.reading import LABELLED
 from pll.formats.tabular.cells import (
     FUNCTION,
@@ -105,6 +105,10 @@ _NOBODY = {"feature": "nobody's: learn from them"}
 
 def _give(table: Proposal, group: Mapping[str, str], role: str) -> None:
     """Give the columns of classes a role; what says that there is no answer is none, but for an output of a model."""
+    whole = Counter(map(spelling, group))
+    others = (table.words(name) for name in table.open() if name not in group)
+    if any(len(words) > 1 and share_among(words, whole) >= NEARLY_ALL for words in others):
+        group = dict(zip(group, group, strict=True))  # another column has them in full: `Salix alba`
     for name, own in group.items():
         called = table.meaning(name, own)
         is_short = called.isalpha() and len(called) <= LONGEST_ABBREVIATION

@@ -493,3 +493,17 @@ def test_what_a_model_has_a_share_of_is_a_class_though_it_is_called_as_no_answer
     path = tmp_path / "cameras.csv"
     path.write_text("\n".join(["shot,p_deer,p_fox,p_empty", *rows]))
     assert {*formats.read(path).class_names} == {"deer", "fox", "empty"}
+
+
+def test_marked_columns_are_called_as_another_column_calls_them(tmp_path: Path) -> None:
+    """Though all of them begin with one word."""
+    kinds, rolls = ["Salix alba", "Salix caprea", "Salix cinerea", "Salix viminalis"], random.Random(3)
+    rows = []
+    for k in range(60):
+        some = rolls.sample(kinds, rolls.choice((1, 2, 2, 3)))
+        marks = ["x" if kind in some else "" for kind in kinds]
+        rows.append(",".join([f"s{k}", f"{rolls.random():.3f}", *marks, rolls.choice(some) if k % 2 else ""]))
+    path = tmp_path / "willows.csv"
+    path.write_text("\n".join([",".join(["sheet", "leaf", *kinds, "Revision"]), *rows]))
+    data = read_first(path)
+    assert {*data.class_names} == {*kinds} and data.y is not None and (data.y >= 0).sum() == 30

@@ -15,11 +15,12 @@ from typing import IO, Any
 from pll.errors import RowError, UserError
 from pll.formats.checks import MAX_RECORD_BYTES, readable, scan_text, shorten
 from pll.formats.encodings import without_marks
+from pll.formats.forms import WORDS
 
 Record = dict[str, Any]
 
-KEY = "id"
-"""The field of a record for the key that it has in an object of objects."""
+KEY, SPLIT = "id", "split"
+"""The field of a record for the key that it has in an object of objects, or that its list has."""
 VALUES, ANSWERS = "candidates", "answers"
 """The field of a record that is a list of labels, or of what each of several people answered."""
 JSON_SHAPES = {
@@ -29,6 +30,7 @@ JSON_SHAPES = {
     "inside": "a list of objects in one field of an object",
     "columns": "an object of lists, one a column",
     "indexed columns": "an object of objects, one a column, whose keys are the rows, also in one field of an object",
+    "parts": "an object of lists of objects, of which each is a part of a split",
     "split": "an object of the names of columns, and of a list for each row, as pandas splits a table",
     "lists": "a list of lists of labels",
     "keyed lists": "an object of lists of labels, whose keys are the ids",
@@ -254,6 +256,8 @@ class _ObjectReader:
             if name:
                 self._enter(name)
             yield from self._columns(indexed=shape == "indexed columns")
+        elif shape == "parts":
+            yield from self._parts()
         else:
             columns = _fields(self.text[self.at :])[0]["columns"] if shape == "split" else []
             for part in filter(None, name.split(_WITHIN)):
@@ -265,6 +269,20 @@ class _ObjectReader:
             if shape == "keyed" and name:
                 self._pass_fields(name)
             self._end("object" if shape.startswith("keyed") else "list", is_inside=shape != "keyed" and name != "")
+
+    def _parts(self) -> Iterator[tuple[int, Record]]:
+        """Yield the objects in the lists of an object, each with the key of its list."""
+        self._move(1)
+        while self._next_character() == '"':
+            part = self._key()
+            for line, _, value in self._items("]"):
+                yield line, {SPLIT: part} | value
+            if self._next_character() == ",":
+                self._move(1)
+        if self._next_character() != "}":
+            raise self._wrong("Where the next part or the end of the object should be stands something else")
+        self._move(1)
+        self._end("object", is_inside=False)
 
     def only(self) -> Record:
         """Return the one object of the text."""
@@ -482,7 +500,9 @@ def _shape(text: str, whole: bool) -> tuple[str, str]:
             return "columns", ""
         if not inner:
             return "keyed lists", ""
-    lists = _lists_in(values)
+    lists, names = _lists_in(values), [*values, *filter(None, [rest[1:]])]
+    if lists == [*values] and (len(lists) > 1 or rest[1:]) and {*names} <= WORDS["train"] | WORDS["test"]:
+        return "parts", ""
     within = {key: _lists_in(value) for key, value in values.items() if isinstance(value, dict)}
     lists = lists or [f"{key}{_WITHIN}{name}" for key, names in within.items() if len(names) == 1 for name in names]
     if closed and whole and len(lists) == 1 and KEY not in values:

@@ -89,6 +89,7 @@ SHAPED: dict[str, Callable[[list[dict[str, str]]], Any]] = {
     "inside": lambda rows: {"about": "x", "data": rows, "more": 1},
     "keyed": lambda rows: {f"i{k}": row for k, row in enumerate(rows)},
     "keyed in a field": lambda rows: {"made": "x", "all": {f"i{k}": row for k, row in enumerate(rows)}, "more": 1},
+    "parts": lambda rows: {"train": rows[: len(rows) // 2], "dev": rows[len(rows) // 2 : -5], "test": rows[-5:]},
     "columns": lambda rows: {name: [row[name] for row in rows] for name in rows[0]},
     "indexed columns": lambda rows: {name: {str(k): row[name] for k, row in enumerate(rows)} for name in rows[0]},
 }
@@ -106,6 +107,17 @@ def test_a_file_is_of_one_shape_whatever_its_size(tmp_path: Path, shape: str, fi
         assert json_objects.shape_of(path) == shape.removesuffix(" in a field")
         if size in (20, 3600):  # between these only the beginning ends elsewhere
             assert sum(1 for _ in json_objects.records(path)) == size
+
+
+def test_lists_called_as_parts_of_a_split_are_these(tmp_path: Path) -> None:
+    path, out = tmp_path / "birds.json", tmp_path / "out.json"
+    rows = [{"id": f"i{k}", "width": k / 7, "candidates": ["wren", "tit"][: 1 + k % 2]} for k in range(9)]
+    path.write_text(json.dumps({"train": rows[:6], "test": rows[6:]}, indent=1))
+    data = formats.read(path)
+    assert data.is_test is not None and data.is_test.tolist() == [False] * 6 + [True] * 3
+    assert data.row_ids.tolist() == [row["id"] for row in rows]
+    formats.give_back(path, out, Results(["i0"], {"identified_label": ["tit"]}))
+    assert json.loads(out.read_text()) == {"train": [rows[0] | {"label": "tit"}, *rows[1:6]], "test": rows[6:]}
 
 
 def test_rows_of_a_viewer_have_the_names_of_their_classes(tmp_path: Path) -> None:

@@ -31,6 +31,7 @@ from pll.formats.tabular.cells import (
     counts_in,
     guess_separator,
     is_missing,
+    is_no_answer,
     listed_answers,
     mark_in,
 )
@@ -356,8 +357,11 @@ class _Filler:
                 "In long form a table has a column of tasks, one of labels, and mostly one of annotators; say which is "
                 "which (task, vote, worker)."
             )
-        is_answer = np.logical_or.reduce([filled_rows(*codes_of(cells)) for _, cells in votes]) & ~self.practice
-        self.example, self.ids = self._named("task", tasks, is_answer, only=~self.practice)
+        said = [codes_of(cells) for _, cells in votes]
+        is_answer = np.logical_or.reduce([filled_rows(*one) for one in said]) & ~self.practice
+        said = [(codes, ["" if is_no_answer(cell) else cell for cell in cells]) for codes, cells in said]
+        is_about = is_answer & np.logical_or.reduce([filled_rows(*one) for one in said])  # no answer is about nothing
+        self.example, self.ids = self._named("task", tasks, is_about, only=~self.practice)
         if workers:
             self._leave_aggregates(workers)
             self.who, people = self._named("annotator", workers, is_answer & self.counted)
@@ -455,6 +459,8 @@ class _Filler:
             mark = "|"  # the name of one class
         mark = " " if kind == "set" and mark == "|" and _are_words_apart(distinct) else mark
         at = np.flatnonzero(rows & self.counted if kind == "vote" else rows)
+        used = {*np.unique(codes[at]).tolist()}  # as `null` is not, where it stands beside no example alone
+        distinct = [cell if k in used or not is_no_answer(cell) else "" for k, cell in enumerate(distinct)]
         self._put(kind, name, distinct, codes[at], at, who[at], None if weight is None else weight[at], separator=mark)
 
     def _put(

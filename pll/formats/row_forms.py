@@ -40,6 +40,7 @@ from pll.formats.tabular.cells import (
     default_role,
     has_fractions,
     is_measured,
+    is_missing,
     present_cells,
     read_marks,
     spelling,
@@ -794,7 +795,7 @@ def _told_where_answered(table: Proposal) -> list[_Told]:
     """What is told by the lines that have an answer alone, where others have none: what happened else, or is known."""
     filled: dict[tuple[bool, ...], list[str]] = {}
     for name in which(table, *_SHORT_ANSWERS):
-        rows = tuple(bool((cell or "").strip()) for cell in table.raw[name])
+        rows = tuple(not is_missing(cell) for cell in table.raw[name])
         if SOME_ROWS <= sum(rows) < len(rows):
             filled.setdefault(rows, []).append(name)
     some = [(table.only(rows), names) for rows, names in [*filled.items()][:MOST_OFFERED]]

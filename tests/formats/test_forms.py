@@ -533,6 +533,28 @@ def test_trials_of_psychopy_with_their_instructions(tmp_path: Path) -> None:
     assert data.y is not None and data.texts is not None and not data.feature_names
 
 
+@pytest.mark.parametrize(("who", "label"), [("subject", ""), ("prolific_pid", ""), ("run_id", "chosen")])
+def test_crosses_and_instructions_of_jspsych_are_no_answers(tmp_path: Path, who: str, label: str) -> None:
+    rolls = random.Random(5)
+    rows = [
+        ",".join(["trial_type", "trial_index", "time_elapsed", who, "stimulus", "response", "item", label]).rstrip(",")
+    ]
+    end = "," if label else ""
+    for person in range(9):
+        rows.append(f"preload,0,90,s{person},,,{end}")
+        for at, k in enumerate(rolls.sample(range(20), 20)):
+            number = k % 2 if rolls.random() < 0.8 else rolls.randrange(2)
+            word = ("cosy", "bare")[number]
+            rows.append(f"html-keyboard-response,{2 * at + 1},{at}00,s{person},+,null,{end}")
+            said = f"{number},room{k:02},{word}" if label else f"{word},room{k:02}"
+            rows.append(f"html-button-response,{2 * at + 2},{at}50,s{person},<p>What of room {k}?</p>,{said}")
+    path = tmp_path / "all.csv"
+    path.write_text("\n".join(rows))
+    data = read_first(path)
+    assert data.annotations is not None and data.annotations.n_annotators == 9 and data.annotations.n_answers == 180
+    assert len(data) == 20 and data.class_names == ("bare", "cosy") and data.texts is not None
+
+
 def test_roles_given_by_hand_go_before_a_signature(tmp_path: Path) -> None:
     rows = [f"h{k},{who},{label(k, at)},{label(k, 0)}" for k in range(12) for at, who in enumerate(PEOPLE)]
     path = table(tmp_path, "HITId,WorkerId,Answer.kind,Answer.other", rows)

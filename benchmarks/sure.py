@@ -218,14 +218,15 @@ def goals(rows: list[Figures]) -> list[list[str]]:
 
 
 def panels(count: int, seed: int) -> dict[str, list[Figures]]:
-    """Return the figures of generated votes alone, and with features of every kind."""
+    """Return figures of generated votes that say how sure they are: alone, and with features of every kind."""
     out: dict[str, list[Figures]] = {name: [] for name in ("alone", *FEATURES)}
     for place in range(count):
         one = panel(seed, place)
         for name, X in ({"alone": np.zeros((len(one.y), 0), dtype=np.float32)} | one.X).items():
             case = of_votes(f"{place} {one.name}", one.annotations, X, one.y, seed)
             weights = vote_weights(METHODS["proden"](seed=seed), case.task, one.annotations)
-            out[name].append(figures(case, weights, weights, case.task.candidates, 0.0, 0.0))
+            if not np.isnan(weights).any():  # else it says that it does not know, and claims nothing
+                out[name].append(figures(case, weights, weights, case.task.candidates, 0.0, 0.0))
     return out
 
 

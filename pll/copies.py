@@ -138,10 +138,9 @@ def near_copies(
     if not near.any():
         return first
     rows, which = np.nonzero(near)
-    pairs = zip(rows, others[rows, which], strict=True)
     own = np.arange(n) if first is None else first
-    ends = np.array([*pairs, *zip(range(n), own, strict=True)])
-    graph = scipy.sparse.coo_array((np.ones(len(ends)), (ends[:, 0], ends[:, 1])), shape=(n, n))
+    ends = np.concatenate([rows, np.arange(n)]), np.concatenate([others[rows, which], own])
+    graph = scipy.sparse.coo_array((np.ones(len(ends[0]), dtype=np.bool_), ends), shape=(n, n))
     group = scipy.sparse.csgraph.connected_components(graph, directed=False)[1]
     joined, counts = _firsts(group.astype(np.int64))
     return np.where(counts <= MOST_ALIKE * n, joined, own)

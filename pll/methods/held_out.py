@@ -240,7 +240,8 @@ class HeldOut:
         self._answers: Arrays = {
             "sums": np.zeros(task.candidates.nnz),  # of probabilities, float64: the order of models must not matter
             "counts": np.zeros(n, dtype=np.int16),
-            "tally": np.zeros(5),  # of answers: all, covering, covering by chance; of models: all, sum of expected T
+            "tally": np.zeros(3),  # of answers: all, covering, covering by chance
+            "models": np.zeros(2),  # that answered: all, sum of expected temperatures
             "given": np.zeros(3),  # of answers to examples with one label: all, other labels, expected other labels
             "evidence": np.zeros(len(EXPONENTS)),  # of models, where somebody's probabilities were given
         }
@@ -330,7 +331,7 @@ class HeldOut:
         """
         if not self.is_told:
             return 1.0
-        *_, models, _ = self._answers["tally"].tolist()
+        models, _ = self._answers["models"].tolist()
         evidence = self._answers["evidence"] * min(len(np.unique(self.copies)), TEMPERATURE_ROWS) / max(1, models)
         likely = EXPONENTS[evidence > evidence.max() - DROP]
         is_measured = likely[0] > 0 and np.ptp(likely) <= WIDEST and self._follows_features() <= DEPENDENT
@@ -395,7 +396,7 @@ class HeldOut:
 
         The answer of a model to an example it has not seen is the likeliest of all classes. None without any.
         """
-        asked, covering, by_chance, *_ = self._answers["tally"].tolist()
+        asked, covering, by_chance = self._answers["tally"].tolist()
         return (covering / asked, by_chance / asked) if asked else None
 
     def contradicted(self) -> tuple[int, float, float] | None:
@@ -409,7 +410,7 @@ class HeldOut:
     @property
     def temperature(self) -> float | None:
         """For new examples: mean of the temperatures that are expected of the models; None where none has answered."""
-        *_, models, expected = self._answers["tally"].tolist()
+        models, expected = self._answers["models"].tolist()
         return expected / models if models else None
 
     def subset(self, k: int) -> Ints:
@@ -454,7 +455,8 @@ class HeldOut:
             answers["given"] += [given.sum(), (given & ~inside).sum(), doubt[given].sum()]
             predictions += np.bincount(predicted, minlength=c)
             members += np.bincount(some.indices, minlength=c)
-        answers["tally"] += [len(rows), covering, float(predictions @ members) / len(rows), 1, expected]
+        answers["tally"] += [len(rows), covering, float(predictions @ members) / len(rows)]
+        answers["models"] += [1, expected]
 
     def _temperature(self, models: _Together | _One, k: int, rows: Ints) -> tuple[float, float, Floats] | None:
         """Return the likeliest and the expected temperature of a model by unseen examples, and how likely exponents of

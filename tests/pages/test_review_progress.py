@@ -39,6 +39,7 @@ def test_teaching_shows_what_changed_and_offers_to_look_at_it(open_page: Any, fi
     assert not page.exception
     run = next(run for run in session.registry().all() if run.config.decided_sets is not None)
     run.join(60)
+    assert "older than those in Review" not in said(open_page("train", run=run.id))  # which has yet to take these
     assert queue.adopt_retrained()  # as another tab would
     page = page.run()
     assert not page.exception

@@ -245,7 +245,11 @@ def show_successor(run: Run, page: str) -> None:
     """
     from pll.ui.review import service  # loads a database
 
-    if service.is_begun(run) and (latest := service.queue_of(run).run).id != run.id:
+    if not service.is_begun(run):
+        return
+    queue = service.queue_of(run)
+    latest, were_reviewed = queue.run, {queue.review.root.run, *(version.run for version in queue.review.versions)}
+    if latest.id != run.id and run.id in were_reviewed:  # not of one that the review has yet to go on with
         with beside():
             st.caption(f"These labels are older than those in Review: {plain(latest.name)}.", width="content")
             link(page, "Latest labels", run=latest.id)

@@ -210,7 +210,7 @@ def differences(configs: Sequence[RunConfig], *, defaults: bool = True) -> list[
     every = [facts_of(config, defaults=defaults and config.params.get("recipe") != "auto") for config in configs]
     names = dict.fromkeys(name for one in every for name in one)
     differing = [name for name in names if len({one.get(name) for one in every}) > 1]
-    if len({one["name"] for one in every}) == len(every):
+    if "name" in differing and len({one["name"] for one in every}) == len(every):
         differing = ["name"]
     return [", ".join(own[name] for name in differing if own.get(name)) for own in every]
 

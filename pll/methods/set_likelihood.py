@@ -51,6 +51,8 @@ _PSEUDO = 2.0
 """Examples with the mean rate that are added to those of a class."""
 _NUMBERS_AT_ONCE = 5 * 10**7
 """Values of candidates that are held at once, one for each of some exponents: 400 MB."""
+AS_LIKELY = 1e-9
+"""Nats by which two temperatures may differ in `set_evidence` that are as likely."""
 _FINE = 500
 """Temperatures at which a curve through `set_evidence` is read: each 1 % above the last."""
 
@@ -89,7 +91,8 @@ def fitted_temperatures(logits: Tensor, v: Tensor, examples: int) -> tuple[float
     """Return the likeliest temperature of a model, and the expected one: the mean, each counted as it is likely.
 
     Few examples bear a range of temperatures, and the likeliest is often far too low for others; of many examples both
-    are the same. Before the examples are seen, all logarithms in the range of `FITTED_ON` are as likely.
+    are the same. Before the examples are seen, all logarithms in the range of `FITTED_ON` are as likely. Where several
+    are the likeliest, as of sets that tell nothing, it is the largest of them: no label is sure then.
 
     Parameters
     ----------
@@ -106,7 +109,8 @@ def fitted_temperatures(logits: Tensor, v: Tensor, examples: int) -> tuple[float
     evidence = [float(set_evidence(logits, v, logits.new_tensor([one]))) for one in FITTED_ON]
     fine = np.geomspace(FITTED_ON[0], FITTED_ON[-1], _FINE)
     smooth = CubicSpline(np.log(FITTED_ON), evidence)(np.log(fine))
-    return float(fine[smooth.argmax()]), float(softmax(examples * smooth) @ fine)
+    likeliest = fine[smooth >= smooth.max() - AS_LIKELY][-1]
+    return float(likeliest), float(softmax(examples * smooth) @ fine)
 
 
 def tempered(prior: Weights, sets: CandidateSets, exponent: float) -> Weights:

@@ -277,7 +277,8 @@ def test_the_expected_temperature_is_that_of_an_integral() -> None:
     likeliest, expected = fitted_temperatures(logits, v, 20)
     assert expected == pytest.approx(likely @ np.exp(log_t) / likely.sum(), rel=0.01)
     assert likeliest < 0.1 < expected
-    flat = fitted_temperatures(logits, torch.ones(20, 1, 3, dtype=torch.float64), 20)[1]  # where sets tell nothing
+    largest, flat = fitted_temperatures(logits, torch.ones(20, 1, 3, dtype=torch.float64), 20)  # sets tell nothing
+    assert largest == pytest.approx(FITTED_ON[-1])
     assert flat == pytest.approx((FITTED_ON[-1] - FITTED_ON[0]) / np.log(FITTED_ON[-1] / FITTED_ON[0]), rel=0.01)
 
 

@@ -6,6 +6,7 @@ However large a file of objects, only one is in memory at a time; a message name
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from io import StringIO
@@ -481,7 +482,7 @@ def _shape(text: str, whole: bool) -> tuple[str, str]:
     if not is_indexed and _are_of_people(found):
         return "keyed people", ""
     by_voter = [name for name, value in {"": values, **values}.items() if _are_by_voter(value)]
-    if closed and whole and len(by_voter) == 1 and KEY not in values:
+    if closed and whole and len(by_voter) == 1 and KEY not in values and not _lists_in(values):
         return "indexed columns", by_voter[0]
     if is_indexed or _are_alike(found):
         return "indexed columns" if is_indexed else "keyed", ""
@@ -552,9 +553,21 @@ def _are_by_voter(value: Any) -> bool:
     found = list(value.values()) if isinstance(value, dict) else []
     if not _are_alike(found) or len(found[0]) < max(LEAST_KEYS, 2 * len(found)):
         return False
+    if any(len({*map(type, some.values())} - {type(None)}) > 1 for some in found):  # a record has numbers and words
+        return False
     said = [one for some in found for one in some.values() if one is not None]
     are_words = all(isinstance(one, str | int) for one in said) and 1 < len({*said}) <= len(found[0]) / 2
-    return are_words or (_are_alike(said) and all(isinstance(x, int | float) for one in said for x in one.values()))
+    if are_words:  # the other way round, of examples what each voter says, those of one example agree
+        items = [[one.get(key) for one in found] for key in found[0]]
+        return _alike(items) > _alike([list(one.values()) for one in found])
+    return _are_alike(said) and all(isinstance(x, int | float) for one in said for x in one.values())
+
+
+def _alike(groups: Sequence[Sequence[Any]]) -> float:
+    """The share of the pairs of values of one group that are the same; 0 without any."""
+    times = [Counter(one for one in group if one is not None) for group in groups]
+    same = sum(n * (n - 1) for one in times for n in one.values())
+    return same / max(sum(one.total() * (one.total() - 1) for one in times), 1)
 
 
 LEAST_KEYS = 10

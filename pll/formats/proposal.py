@@ -803,11 +803,37 @@ def _name_several(table: Proposal, name: str) -> bool:
 
 
 def _repeat_labels(cells: Cells) -> bool:
-    """Whether lists say few labels, and some of them several times: each is somebody's answer."""
+    """Whether lists say few labels, and some of them several times: each is somebody's answer.
+
+    Where no brackets say that these are lists, people agree more than by chance: `A, C, G, C` is a motif.
+    """
     lists = [[str(label_named(one)) for one in elements(cell)] for cell in cells if cell]
     words = Counter(one for some in lists for one in some)
     repeated = sum(len({*some}) < len(some) for some in lists)
-    return len(words) <= max(FEW, len(lists) // 4) and FEW * repeated >= len(lists) > 0
+    if len(words) > max(FEW, len(lists) // 4) or not FEW * repeated >= len(lists) > 0:
+        return False
+    return any(_bare(cell).startswith("[") for cell in cells if cell) or _agree_within(lists)
+
+
+def _agree_within(lists: Sequence[Sequence[str]]) -> bool:
+    """Whether two parts of one list are the same clearly more often than two of any lists.
+
+    >>> _agree_within([["a", "a", "b"], ["b", "b"], ["a", "a"]]), _agree_within([["a", "b", "a"], ["b", "a", "b"]])
+    (True, False)
+    """
+    within = [Counter(some) for some in lists]
+    every = sum(within, Counter[str]())
+    alike = sum(_pairs(n) for one in within for n in one.values()) / max(sum(map(_pairs, map(len, lists))), 1)
+    by_chance = sum(map(_pairs, every.values())) / max(_pairs(every.total()), 1)
+    return alike - by_chance > LEAST_BEYOND_CHANCE * (1 - by_chance)
+
+
+def _pairs(n: int) -> int:
+    return n * (n - 1) // 2
+
+
+LEAST_BEYOND_CHANCE = 0.1
+"""Agreement beyond chance, as a share of what is possible, from which parts of a list are answers about one thing."""
 
 
 def _are_states(cells: Cells) -> bool:

@@ -336,9 +336,11 @@ def _listed(table: Proposal) -> None:
 def _are_choices(table: Proposal, name: str) -> bool:
     """Whether the keys of objects are what another column answers, row by row: choices of a question, and nobody.
 
-    No column says what stands at the keys, as the truth beside votes does.
+    Choices mostly differ, and people agree. No column says what stands at the keys, as the truth beside votes does.
     """
     objects = [listed_answers(cell) for cell in table.raw[name]]
+    if 2 * sum(len({said for _, said, _ in some}) < len(some) for some in objects) > len(objects):
+        return False
     keys = [{spelling(who or "") for who, *_ in some} for some in objects]
     every = Counter(key for some in keys for key in some)
     values = Counter(spelling(said) for some in objects for _, said, _ in some)
@@ -455,7 +457,14 @@ def _sets(table: Proposal) -> None:
 
 
 def _sets_by_type(table: Proposal) -> None:
-    """The one column of shares of labels, or of several labels a cell that name the truth: the candidates."""
+    """The one column of shares of labels, or of several labels a cell that name the truth: the candidates.
+
+    Shares of what no true label is called are of something else.
+    """
+    if truth := table.truth():
+        shares = [name for name in which(table, "!measured") if table.objects[name] == "shares"]
+        others = [name for name in shares if not share_among(truth, table.words(name))]
+        table.give_all(others, "keep", why="shares of what is no true label")
     fitting = [name for name in which(table, "!measured") if _holds_sets(table, name)]
     table.give_all(fitting if len(fitting) == 1 else (), "candidates")
 

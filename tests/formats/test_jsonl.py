@@ -338,3 +338,36 @@ def test_a_long_first_line_is_one_record(tmp_path: Path) -> None:
     tokens = {f"t{k}": {"start": k, "word": "y" * 500} for k in range(2600)}
     (tmp_path / "x.jsonl").write_text("".join(json.dumps({"tokens": tokens, "text": f"t{k}"}) + "\n" for k in range(3)))
     assert [record["text"] for _, record in json_objects.records(tmp_path / "x.jsonl")] == ["t0", "t1", "t2"]
+
+
+def test_people_who_answered_stay_so_where_a_column_names_one_of_them(tmp_path: Path) -> None:
+    """Choices of a question differ, as answers of people do not."""
+    rng, people = random.Random(3), ["ann", "bob", "cy", "dee"]
+    rows = []
+    for k in range(40):
+        votes = {who: "xyz"[k % 3] if rng.random() < 0.8 else rng.choice("xyz") for who in rng.sample(people, 3)}
+        rows.append({"votes": votes, "editor": rng.choice([*votes])})
+    path = tmp_path / "said.jsonl"
+    path.write_text("\n".join(map(json.dumps, rows)))
+    data = formats.read(path)
+    assert data.annotations is not None and data.annotations.n_answers == 120 and data.class_names == ("x", "y", "z")
+
+
+@pytest.mark.parametrize("kind", ["of examples", "of mixed fields", "beside records"])
+def test_objects_of_objects_that_are_no_voters(tmp_path: Path, kind: str) -> None:
+    """What people say of an example agrees; a record has numbers and words; beside records it is about them."""
+    people = {f"w{k}": "cat" if k % 5 else "dog" for k in range(12)}
+    other = {who: "fox" if who != "w3" else "dog" for who in people}
+    mixed = {f"m{k}": k % 3 for k in range(12)} | {"kind": "low"}
+    found: dict[str, Any] = {
+        "of examples": {"a": people, "b": other, "c": people},
+        "of mixed fields": {"a": mixed, "b": mixed | {"kind": "high"}, "c": mixed},
+        "beside records": {
+            "about": {"a": people, "b": people},
+            "rows": [{"x": k + 0.5, "label": "xy"[k % 2]} for k in range(20)],
+        },
+    }[kind]
+    path = tmp_path / "data.json"
+    path.write_text(json.dumps(found))
+    names = {column.name for column in formats.columns(path)}
+    assert names == ({"x", "label"} if kind == "beside records" else {"id", *found["a"]})

@@ -364,3 +364,37 @@ def test_the_likeliest_of_shares_is_made_of_them_and_may_be_named_inside_of_an_o
     data = formats.read(write(tmp_path, "json", records))
     assert data.class_names == tuple(sorted(birds)) and data.y is None and data.prior is not None
     assert data.sets().names(0) == ["tit", "wren"] and data.annotations is None
+
+
+@pytest.mark.parametrize("own", ["motif", "recipe", "pages"])
+def test_lists_without_brackets_that_repeat_no_more_than_by_chance_are_nobodys_answers(
+    tmp_path: Path, own: str
+) -> None:
+    """Where people agree, each part is an answer."""
+    rolls = random.Random(5)
+    for people_agree in (False, True):
+        kinds = [rolls.choice("ACGT") for _ in range(90)]
+        said = [
+            [kind if people_agree and rolls.random() < 0.8 else rolls.choice("ACGT") for _ in "12345"] for kind in kinds
+        ]
+        path = tmp_path / "table.csv"
+        path.write_text(
+            "\n".join([f"x,{own},label", *(f"{k}.5,{'; '.join(some)},{kinds[k]}" for k, some in enumerate(said))])
+        )
+        roles = {column.name: column.role for column in formats.columns(path)}
+        assert (roles[own] == "answers") is people_agree
+
+
+@pytest.mark.parametrize("way", ["two columns", "one object", "the first of many", "shares"])
+def test_shares_of_what_no_true_label_is_called_are_no_candidates(tmp_path: Path, way: str) -> None:
+    """What a rock is made of, or a text about: two kinds of classes would be one list."""
+    made = [[("Si", "Fe", "Mg")[(k + j) % 3] for j in range(3)] for k in range(30)]
+    shares = [[0.6, 0.3, 0.1] if way != "the first of many" else [0.5, 0.25, 0.125]] * 30
+    pairs = [{"parts": own, "shares": some} for own, some in zip(made, shares, strict=True)]
+    if way == "shares":
+        pairs = [dict(zip(own, some, strict=True)) for own, some in zip(made, shares, strict=True)]
+    records = [pair if way == "two columns" else {"made of": pair} for pair in pairs]
+    path = tmp_path / "rocks.jsonl"
+    path.write_text("\n".join(json.dumps({"w": k + 0.5, "label": "ab"[k % 2]} | one) for k, one in enumerate(records)))
+    data = formats.read(path)
+    assert data.class_names == ("a", "b") and data.y is not None and data.prior is None and data.X.shape == (30, 1)

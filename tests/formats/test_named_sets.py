@@ -79,3 +79,18 @@ def test_whoever_writes_cf_in_every_name_means_the_species(tmp_path: Path) -> No
     path.write_text("\n".join(["leaf,named as", *(f"{k}.5,{cell}" for k, cell in enumerate(cells))]))
     data = formats.read(path, options=formats.ReadOptions(columns={"named as": "candidates"}))
     assert {*data.class_names} == {*names} and data.sets().names(len(data) - 1) == ["Salix caprea", "Salix purpurea"]
+
+
+def test_numbers_before_names_make_a_list_only_where_a_second_one_follows(tmp_path: Path) -> None:
+    """`1) agree` beside `2) disagree` is a name; in a list each cell begins with 1."""
+    path = tmp_path / "said.csv"
+    for cells, classes in (
+        (["1) agree", "2) neutral", "3) no"], {"1) agree", "2) neutral", "3) no"}),
+        (["1) oak 2) ash", "1) oak", "1) elm 2) ash"], {"oak", "ash", "elm"}),
+    ):
+        path.write_text("\n".join(["x,which", *(f"{k}.5,{cells[k % 3]}" for k in range(30))]))
+        data = formats.read(path, options=formats.ReadOptions(columns={"which": "candidates"}))
+        assert {*data.class_names} == classes
+        path.write_text("\n".join(["x,label", *(f"{k}.5,{cells[k % 3]}" for k in range(30))]))
+        data = formats.read(path, options=formats.ReadOptions(columns={"label": "true_label"}))
+        assert {*data.class_names} == {*cells}

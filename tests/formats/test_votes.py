@@ -491,3 +491,11 @@ def test_votes_without_ids_have_a_row_for_each_example(tmp_path: Path) -> None:
         said_of(data, path)
     text_file(path, "ann,bob\ncat,cat\ndog,cat\ncat,dog\ndog,dog\n")
     assert said_of(data, path) == ["cat", "dog", "cat", "dog"]
+
+
+def test_what_a_model_says_that_did_not_answer_is_a_class_beside_one_other(tmp_path: Path) -> None:
+    path = tmp_path / "papers.csv"
+    for others, classes in (("accepted accepted", {"accepted", "refused"}), ("cat dog", {"cat", "dog"})):
+        said = [others.split()[k % 2] if k % 25 else "refused" for k in range(100)]
+        path.write_text("\n".join(["x,ann,bob,cy", *(f"{k}.5,{one},{one},{one}" for k, one in enumerate(said))]))
+        assert {*formats.read(path).class_names} == classes

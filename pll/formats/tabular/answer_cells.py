@@ -271,7 +271,9 @@ def no_answers_in(
     stays |= {*options.class_names, *options.keep, *options.answers}
     found = {cell for cell in counts if is_no_answer(cell, among_votes=True) or cell.strip() in more}
     doubtful = {cell for cell in counts if spelling(cell) in NO_ANSWER["rare"]}
-    found |= doubtful if sum(counts[cell] for cell in doubtful) <= FEW_SILENT * counts.total() else set()
+    are_few = sum(counts[cell] for cell in doubtful) <= FEW_SILENT * counts.total()
+    is_other = len({spelling(cell) for cell in counts.keys() - found - doubtful}) == 1  # `refused` beside `accepted`
+    found |= doubtful if are_few and not is_other else set()
     often = {cell for cell in found if spelling(cell) in NO_ANSWER["unless often"]}
     found -= often if sum(counts[cell] for cell in often) > FEW_SILENT * counts.total() else set()
     nones = {cell for cell in found if spelling(cell) == "none"}  # as of a stance

@@ -593,6 +593,8 @@ SEPARATORS = ("|", ";", "\n", ",", "/", "#", " - ", " – ", " & ", " + ", *map(
 """Separators of names that are tried where none is given, in this order; from the comma on only where parts recur."""
 _SIGNS = {"|": "｜", ";": "；؛", ",": "，،、", "/": "／"}
 """How Arabic, Chinese and Japanese write some of them."""
+LIST_NUMBER = "1) "
+"""Stands as a separator for the numbers of a list, `1) cat 2) dog`."""
 
 
 def signs_of(separator: str) -> tuple[str, ...]:
@@ -606,6 +608,8 @@ def _has(separator: str, text: str) -> bool:
 
 def _parts(cell: str, separator: str) -> list[str]:
     """What stands between the separators of a cell, be they written with one sign or the other; "" for nothing."""
+    if separator == LIST_NUMBER:
+        return [part.strip(" ,;\n") for part in re.split(r"(?:^|\s)\d+\) ", cell.strip())]
     for sign in () if cell.isascii() else signs_of(separator)[1:]:
         cell = cell.replace(sign, separator)
     return [part.strip() for part in cell.split(separator)]
@@ -717,7 +721,7 @@ def guess_separator(cells: Iterable[str]) -> str:
     A comma may belong to a name ("Paris, France"), and so may a slash ("24/7"). A comma separates names only where
     there are no more parts than cells, and some part occurs both first and later in a cell, as in "cat, dog" and
     "dog, fox". So does a slash or a # (as doccano writes) between spaces; else where this is so of at least half of the
-    later parts. Without any it is `|`.
+    later parts. Without any it is `|`. Where all cells begin with `1) `, and `2) ` follows in some, it is that mark.
 
     Examples
     --------
@@ -733,8 +737,12 @@ def guess_separator(cells: Iterable[str]) -> str:
     ('#', '|')
     >>> guess_separator(["喜び、怒り", "怒り"]), guess_separator(["حزين أو غاضب", "غاضب"])
     (',', ' أو ')
+    >>> guess_separator(["1) cat 2) dog", "1) fox"]), guess_separator(["1) agree", "2) disagree"])
+    ('1) ', '|')
     """
     plain = {cell for cell in cells if not _like_a_list(cell)}
+    if _are_numbered(plain):
+        return LIST_NUMBER
     marks = _marks_in(SEPARATORS, plain)
     for mark in (one for one in SEPARATORS[:3] if one in marks):
         if any(_has(mark, cell.strip()) for cell in plain):
@@ -751,6 +759,12 @@ def guess_separator(cells: Iterable[str]) -> str:
         if both and enough and len(first | later) <= len(lists):
             return mark
     return "|"
+
+
+def _are_numbered(cells: Collection[str]) -> bool:
+    """Whether all cells are lists whose parts are numbered from 1 on, some of several: `2) agree` alone is a name."""
+    filled = [cell.strip() for cell in cells if cell.strip() and cell.strip() not in MISSING]
+    return all(cell.startswith(LIST_NUMBER) for cell in filled) and any(" 2) " in cell for cell in filled)
 
 
 def _marks_in(marks: Iterable[str], cells: Iterable[str]) -> list[str]:
@@ -809,19 +823,17 @@ def _like_a_list(cell: str) -> bool:
     text = cell.strip()
     if text[-1:] == ")":
         return text == "set()" or _TUPLE.fullmatch(text) is not None
-    return text[:1] + text[-1:] in ("[]", "{}") or text.startswith("1) ")
+    return text[:1] + text[-1:] in ("[]", "{}")
 
 
 def _json_names(cell: str) -> list[str] | None:
-    """Return the names in a list of JSON, a list, tuple or set of Python, or `1) … 2) …`; None where it is plain text.
+    """Return the names in a list of JSON, or a list, tuple or set of Python; None where the cell is plain text.
 
     Numbers are names as they are written.
     """
     if not _like_a_list(cell):
         return None
     text = cell.strip()
-    if text.startswith("1) "):
-        return [part.strip(" ,;\n") for part in re.split(r"(?:^|\s)\d+\) ", text)[1:]]
     try:
         value = _value_in(text)
     except RecursionError:

@@ -81,7 +81,7 @@ def test_what_a_laboratory_found_is_the_truth_though_readers_agree_more_among_ea
     assert data.y is not None and (data.y >= 0).sum() == 50
 
 
-@pytest.mark.parametrize("name", ["Endurteil Entscheidung", "perizia: verificato", "revealed"])
+@pytest.mark.parametrize("name", ["Endurteil Entscheidung", "perizia: verificato", "revealed", "moderated mark"])
 @pytest.mark.parametrize("doubt", ["prob. {}", ""])
 def test_one_with_doubts_is_a_voter_whatever_the_name(tmp_path: Path, name: str, doubt: str) -> None:
     rolls, rows = random.Random(5), list[list[str]]()

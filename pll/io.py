@@ -442,7 +442,9 @@ PART = ".part-"
 """Prefix of the names of files that are still being written."""
 
 
-def write_atomically(path: Path, write: Callable[[Path], object], *, durable: bool = False) -> None:
+def write_atomically(
+    path: Path, write: Callable[[Path], object], *, durable: bool = False, makes_folder: bool = True
+) -> None:
     """Write a temporary file beside `path`, then rename it: readers see the old file or the whole new one.
 
     A symbolic link stays, and the file that it names is written. A device or a pipe (`/dev/stdout`, `/dev/null`) cannot
@@ -451,11 +453,13 @@ def write_atomically(path: Path, write: Callable[[Path], object], *, durable: bo
     Parameters
     ----------
     path
-        The file; its folder is made if missing.
+        The file.
     write
         Writes the file whose path it is given, which has the suffix of `path`.
     durable
         Flush the content to the disk before renaming, so that the file is whole after a power cut too.
+    makes_folder
+        Whether a folder that is missing is made.
 
     Raises
     ------
@@ -469,7 +473,8 @@ def write_atomically(path: Path, write: Callable[[Path], object], *, durable: bo
     end = path.name.encode()[-100:].decode(errors="ignore")  # with its suffix; a file system takes 255 bytes
     temporary = path.with_name(f"{PART}{_HOST}-{os.getpid()}-{threading.get_ident()}-{end}")
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
+        if makes_folder:
+            path.parent.mkdir(parents=True, exist_ok=True)
         _remove_stale_parts(path.parent)
         write(temporary)
         if durable:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, Self
 
 import numpy as np
@@ -20,7 +20,7 @@ import numpy.typing as npt
 from pll.annotations.data import Annotations
 from pll.candidates import CandidateSets
 from pll.dataset import PartialLabelDataset
-from pll.io import save_array
+from pll.io import write_atomically
 from pll.methods import METHODS
 from pll.review.forest import GROWN_ON, Leaves, grow_forest
 from pll.review.kernel_ridge import Factor, fit_factor
@@ -153,7 +153,7 @@ def prepare_signals(folder: RunFolder, data: PartialLabelDataset) -> ReviewSigna
     made = _sought(data, signals.sets, signals.labels.weights)
     (folder.path / FOLDER).mkdir(exist_ok=True)  # without parents: a run deleted meanwhile is not partly recreated
     for name, array in made.items():
-        save_array(folder.path / FOLDER / f"{name}.npy", array)
+        write_atomically(folder.path / FOLDER / f"{name}.npy", partial(np.save, arr=array), makes_folder=False)
     return replace(signals, **made)
 
 

@@ -5,12 +5,14 @@ from __future__ import annotations
 import shutil
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 from pll.candidates import CandidateSets
 from pll.dataset import PartialLabelDataset
+from pll.io import write_atomically
 from pll.review.decided import Decided
 from pll.review.logit import features_now
 from pll.review.queue import review_order
@@ -99,3 +101,19 @@ def test_neighbour_labels_are_the_likeliest_candidates_to_the_neighbours() -> No
     assert signals.neighbour_labels is not None
     assert signals.neighbour_labels.tolist() == ["a"] * 4
     assert ReviewSignals(labels).neighbour_labels is None
+
+
+def test_a_run_that_is_deleted_while_they_are_stored_stays_deleted(
+    finished: tuple[RunFolder, PartialLabelDataset], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shutil.copytree(finished[0].path, tmp_path / "run", ignore=shutil.ignore_patterns("review"))
+    folder = RunFolder(tmp_path / "run")
+
+    def deleted_first(path: Path, *given: Any, **more: Any) -> None:
+        folder.path.rename(tmp_path / "bin")
+        write_atomically(path, *given, **more)
+
+    monkeypatch.setattr("pll.review.signals.write_atomically", deleted_first)
+    with pytest.raises(OSError, match="No such file"):
+        prepare_signals(folder, finished[1])
+    assert not folder.path.exists()

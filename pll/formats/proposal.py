@@ -812,28 +812,26 @@ def _repeat_labels(cells: Cells) -> bool:
     repeated = sum(len({*some}) < len(some) for some in lists)
     if len(words) > max(FEW, len(lists) // 4) or not FEW * repeated >= len(lists) > 0:
         return False
-    return any(_bare(cell).startswith("[") for cell in cells if cell) or _agree_within(lists)
+    return any(_bare(cell).startswith("[") for cell in cells if cell) or agree_within([Counter(some) for some in lists])
 
 
-def _agree_within(lists: Sequence[Sequence[str]]) -> bool:
-    """Whether two parts of one list are the same clearly more often than two of any lists.
+def agree_within(groups: Sequence[Counter[str]]) -> bool:
+    """Whether two of one group say the same far more often than two of any, as people do of one example.
 
-    >>> _agree_within([["a", "a", "b"], ["b", "b"], ["a", "a"]]), _agree_within([["a", "b", "a"], ["b", "a", "b"]])
+    Examples
+    --------
+    >>> agree_within([Counter("aab"), Counter("bb"), Counter("aa")]), agree_within([Counter("aba"), Counter("bab")])
     (True, False)
     """
-    within = [Counter(some) for some in lists]
-    every = sum(within, Counter[str]())
-    alike = sum(_pairs(n) for one in within for n in one.values()) / max(sum(map(_pairs, map(len, lists))), 1)
-    by_chance = sum(map(_pairs, every.values())) / max(_pairs(every.total()), 1)
-    return alike - by_chance > LEAST_BEYOND_CHANCE * (1 - by_chance)
-
-
-def _pairs(n: int) -> int:
-    return n * (n - 1) // 2
+    every = sum(groups, Counter[str]())
+    chance = sum((times / every.total()) ** 2 for times in every.values())
+    pairs = sum(some.total() * (some.total() - 1) for some in groups)
+    same = sum(times * (times - 1) for some in groups for times in some.values())
+    return same / max(pairs, 1) - chance > LEAST_BEYOND_CHANCE * (1 - chance)
 
 
 LEAST_BEYOND_CHANCE = 0.1
-"""Agreement beyond chance, as a share of what is possible, from which parts of a list are answers about one thing."""
+"""Share of what chance leaves on which people agree, at least, where nothing says that a group is about one thing."""
 
 
 def _are_states(cells: Cells) -> bool:

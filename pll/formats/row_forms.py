@@ -16,6 +16,7 @@ from pll.formats.names import GRID, NUMBERED, is_named_id, may_hold_labels, with
 from pll.formats.proposal import (
     MOST_OFFERED,
     Proposal,
+    agree_within,
     are_dense,
     follows,
     grades_in,
@@ -265,7 +266,7 @@ def _of_any_name(table: Proposal, names: Sequence[str]) -> list[list[str]]:
 
 def _are_items(table: Proposal, names: Sequence[str]) -> bool:
     """Whether columns say the same in themselves, and not in a row: of one thing each, as many people see it."""
-    return _agree_in_columns(table, names) and not _agree_in_rows(table, names)
+    return agree_within([table.words(name) for name in names]) and not _agree_in_rows(table, names)
 
 
 def _agree_in_rows(table: Proposal, names: Sequence[str]) -> bool:
@@ -273,18 +274,6 @@ def _agree_in_rows(table: Proposal, names: Sequence[str]) -> bool:
     return agree([[spelling(cell or "") or None for cell in table.raw[name]] for name in names])
 
 
-def _agree_in_columns(table: Proposal, names: Sequence[str]) -> bool:
-    """Whether rows say the same in a column far more often than in any, as people do of one example."""
-    words = [table.words(name) for name in names]
-    every = sum(words, Counter[str]())
-    chance = sum((times / every.total()) ** 2 for times in every.values())
-    pairs = sum(some.total() * (some.total() - 1) for some in words)
-    same = sum(times * (times - 1) for some in words for times in some.values())
-    return same / max(pairs, 1) - chance > LEAST_ON_ITEM * (1 - chance)
-
-
-LEAST_ON_ITEM = 0.1
-"""Share of what chance leaves on which people agree, at least, where nothing says that a row is one."""
 LEAST_IN_GRID, LEAST_NUMBERED = 3, 5
 """Columns of one question at least, where its name is in all of them, and where only their number tells them apart."""
 

@@ -345,7 +345,7 @@ def with_names(
     grades = {code for code in ends if begin.get(code, "").casefold() in LEAST_OF_SCALE}
     silent = [k for k, some in parts.items() if any(is_no_answer(o, among_votes=True) for o in some if o)]
     silent = [code for code in silent if code not in grades]
-    silent += [code for code in names if code not in silent and _says_nothing(code, covers[0])]
+    silent += [code for code in names if code not in silent and says_nothing(code, covers[0])]
     left = [name for name in data.class_names if name not in covers[0] and name not in covers[0].values()]
     alike = same_as(dict.fromkeys(covers[0].values(), RARE) | dict.fromkeys(left, 1))
     names |= {name: alike[name] for name in left if name in alike}  # cut short, or a slip, whatever it is as often as
@@ -382,11 +382,20 @@ def says_no_answer(code: str, name: str) -> bool:
     return is_no_answer(name, among_votes=True) or (is_mark and is_negated)
 
 
-def _says_nothing(code: str, names: Mapping[str, str]) -> bool:
+def says_nothing(code: str, names: Mapping[str, str]) -> bool:
     """Whether a code stands apart from the others, as 9 or 99 does, and its name begins with a negation.
 
+    Parameters
+    ----------
+    code
+        One of the codes.
+    names
+        What each of the codes means.
+
+    Examples
+    --------
     >>> names = {"1": "none", "2": "mild", "9": "not read (no picture)"}
-    >>> _says_nothing("9", names), _says_nothing("1", names), _says_nothing("3", {"1": "a", "2": "b", "3": "not c"})
+    >>> says_nothing("9", names), says_nothing("1", names), says_nothing("3", {"1": "a", "2": "b", "3": "not c"})
     (True, False, False)
     """
     numbers = [int(one) for one in names if one.isdecimal()]

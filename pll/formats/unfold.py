@@ -18,7 +18,7 @@ from typing import Any
 
 from pll.errors import Note, RowError
 from pll.formats.checks import listing
-from pll.formats.codebook import codes_noted, codes_of, decoded
+from pll.formats.codebook import codes_noted, codes_of, decoded, says_nothing
 from pll.formats.crossed import with_names_in_classes, with_shares_of_lines, with_voters
 from pll.formats.forms import USUAL, WORDS_OF_FIELDS, Form, Gather, fits, plain_name
 from pll.formats.paired import with_pairs
@@ -91,16 +91,21 @@ def _with_people(table: Records) -> Records:
 def _decoded(table: Records) -> Records:
     """Return the table with words in the columns of which a codebook, by their names, says what their codes mean."""
     written, asked = list[str](), {name: codes_noted([[text]]).get("") for name, text in table.titles.items()}
-    said = codes_of([name for name in table.names if name], table.codes)
-    books = {name: codes for name in table.names if name and (codes := said.get(name) or asked.get(name))}
-    for name, names in books.items():  # or in the text of a question: `… (1=modern, 2=classic)`
+    known = codes_of([name for name in table.names if name], table.codes)
+    books = {name: codes for name in table.names if name and (codes := known.get(name) or asked.get(name))}
+    silent = dict[str, str]()
+    for name, said in books.items():  # or in the text of a question: `… (1=modern, 2=classic)`
+        none = {code: text for code, text in said.items() if says_nothing(code, said)}
+        names = said | dict.fromkeys(none, "n/a")
         at = list(table.names).index(name)
         sample = present_cells(table.sample()[at])
         mark = guess_separator(sample)
         if sum(decoded(cell, names, mark) != cell for cell in sample) >= NEARLY_ALL * len(sample) > 0:
             table = table.with_columns({name: [decoded(cell, names, mark) for cell in table.texts(at)]}, [at])
             written.append(name)
+            silent |= none
     about = f"Codes in {listing(written)} were written out as the codebook in the file says."
+    about += f" No answer: {listing([f'{code} ({text})' for code, text in silent.items()])}." if silent else ""
     return replace(table, notes=(*table.notes, about)) if written else table
 
 

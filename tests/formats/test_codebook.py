@@ -163,6 +163,14 @@ def test_a_code_that_says_there_is_no_verdict_is_no_class(tmp_path: Path) -> Non
     assert read(tmp_path / "d.xlsx", ["A", "B", "X"], {"legend": book}).class_names == ("A", "B")
 
 
+def test_a_code_apart_that_begins_with_a_negation_is_none_where_each_column_has_its_codes(tmp_path: Path) -> None:
+    meant = [*PAIRS, ("9", "not read / not readable")]
+    book = [["variable", "code", "meaning"], *([f"rater_{k}", *pair] for k in (1, 2, 3) for pair in meant)]
+    data = read(tmp_path / "d.xlsx", [*NAMES, *NAMES, "9"], {"Codebook": book})
+    assert set(data.class_names) == set(NAMES.values())
+    assert any("No answer: 9 (not read / not readable)" in note for note in data.notes)
+
+
 def test_minus_one_is_the_class_that_a_codebook_calls_it(tmp_path: Path) -> None:
     rows = [[f"k{k}", *row] for k, row in enumerate(answers(["-1", "0", "1"], 60))]
     book = [["编码", "含义"], ["1", "正面"], ["0", "中性"], ["-1", "负面"], ["9", "无法判断"]]

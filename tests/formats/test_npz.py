@@ -394,6 +394,15 @@ def test_the_only_measurements_beside_sets_are_the_features_and_distinct_ids_the
         saved(tmp_path, wavelengths=np.arange(5.0), **named)
 
 
+@pytest.mark.parametrize("labels", ["candidates", "votes"])
+def test_as_many_texts_as_there_are_classes_are_their_names(tmp_path: Path, labels: str) -> None:
+    kept = {"candidates": np.eye(3, dtype=int).repeat(3, 0), "votes": np.arange(18).reshape(9, 2) % 3}[labels]
+    named = {"X": np.zeros((9, 5)), "y": np.arange(9) % 3, "species": np.array(["amentata", "lugubris", "pullata"])}
+    assert saved(tmp_path, **named, **{labels: kept}).class_names == ("amentata", "lugubris", "pullata")
+    two = {"genera": np.array(["a", "b", "c"])}  # of two, none is known to be that
+    assert saved(tmp_path, **named, **two, **{labels: kept}).class_names == ("0", "1", "2")
+
+
 @pytest.mark.parametrize("form", ["train_{}", "{}_train"])
 def test_a_training_part_may_say_so_before_or_after_any_usual_name(tmp_path: Path, form: str) -> None:
     sets, y = np.eye(3, dtype=int).repeat(3, 0), np.arange(3).repeat(3)

@@ -171,12 +171,12 @@ class Npz(Format):
                 if voter_names := people.get(numbers.shape[1]):
                     arrays["voters"] = named[voter_names]
                     others.remove(voter_names)
-                classes = [name for name in named if name in others and len(named[name]) == numbers.max() + 1]
-                if not of_classes and len(classes) == 1:
-                    of_classes, arrays[classes[0]] = classes[0], named[classes[0]]
-                    others.remove(of_classes)
             elif kind:
                 amounts, arrays["amounts"] = chosen, unread[chosen]
+        if not of_classes and (names_of := _names_beside(source, others, arrays, parts[0], options.max_bytes)):
+            (of_classes,) = names_of
+            arrays |= names_of
+            others.remove(of_classes)
         known = [name for name in others if words_of(name)[:1] == ("y",) or says("settled", name)]
         found = _those_in(source, known if "y" not in parts[0] and not loose else [], options.max_bytes, "iu", 1)
         if len(found) == 1 and len(next(iter(found.values()))) == len(arrays[parts[0]["X"]]):
@@ -386,6 +386,17 @@ def _features_beside(source: Path, names: Sequence[str], used: Collection[str], 
     matrices = _those_in(source, left, options.max_bytes)
     found = {name: array for name, array in matrices.items() if len(array) == n and not kind_of_numbers(array)}
     return found if len(found) == 1 and all(one.dtype.kind == "f" for one in found.values()) else {}
+
+
+def _names_beside(source: Path, names: Sequence[str], arrays: Arrays, part: Names, max_bytes: int) -> Arrays:
+    """The one array of as many different texts as there are classes, and not features, whatever it is called."""
+    labels = [arrays[name] for name in ("votes", "amounts", part.get("candidates", "")) if name in arrays]
+    matrices = [one for one in labels if one.ndim == 2 and one.dtype.kind in "biuf" and one.size]
+    sizes = {int(one.max()) + 1 if one is arrays.get("votes") else one.shape[1] for one in matrices}
+    sizes -= {1, arrays[part["X"]].shape[-1]}
+    texts_of = _those_in(source, [name for name in names if not names_people(name)], max_bytes, "US", 1)
+    found = {name: some for name, some in texts_of.items() if {len(some), len({*some.tolist()})} == sizes}
+    return found if len(found) == 1 else {}
 
 
 def _votes_of(

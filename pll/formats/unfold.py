@@ -96,7 +96,7 @@ def _decoded(table: Records) -> Records:
     silent = dict[str, str]()
     for name, said in books.items():  # or in the text of a question: `… (1=modern, 2=classic)`
         none = {code: text for code, text in said.items() if says_nothing(code, said)}
-        names = said | dict.fromkeys(none, "n/a")
+        names = {**said, **dict.fromkeys(none, "n/a")}
         at = list(table.names).index(name)
         sample = present_cells(table.sample()[at])
         mark = guess_separator(sample)

@@ -38,6 +38,25 @@ def test_columns_of_one_name_are_numbered_and_come_back_as_they_were(tmp_path: P
     assert [row[: len(header)] for row in back] == [header, *rows] and back[0][len(header)] == "label"
 
 
+def test_a_pivot_of_two_levels_whose_rows_have_a_name(tmp_path: Path) -> None:
+    """As pandas writes it: the name of the rows stands in a third row, alone."""
+    rolls = random.Random(7)
+    truth = [rolls.choice(WORDS) for _ in range(20)]
+    rows = [
+        [f"q{k}", *(said(rolls, one) for _ in "abc"), *("12345"[rolls.randrange(5)] for _ in "abc")]
+        for k, one in enumerate(truth)
+    ]
+    header = [["assessor", *["ana", "ben", "chi"] * 2], ["pair_id", *[""] * 6]]
+    path = table(tmp_path, ["", *["label"] * 3, *["confidence"] * 3], [*header, *rows])
+    data, _ = read_first(path)
+    assert data.ids is not None and data.ids[0] == "q0" and len(data) == 20
+    assert data.annotations is not None and data.annotations.annotator_names[0] == "label: ana"
+    formats.give_back(path, tmp_path / "back.csv", Results(data.ids, {"identified_label": truth}))
+    with (tmp_path / "back.csv").open(encoding="utf-8", newline="") as file:
+        back = [*csv.reader(file)]
+    assert [row[-1] for row in back] == ["label", "", "", *truth] and [row[:-1] for row in back[1:]] == [*header, *rows]
+
+
 def test_a_row_that_says_response_below_every_question_is_of_the_header(tmp_path: Path) -> None:
     rolls = random.Random(6)
     header = ["Respondent ID", "Start Date", *(f"Photo {k:02}: what is it?" for k in range(12))]

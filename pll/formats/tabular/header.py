@@ -58,9 +58,14 @@ class Header:
         """What to say of it to the user."""
         if self.rows:
             joined = [name for name in self.names if JOINED in name or GRID.fullmatch(name)]
-            two = [f"Two rows are the header: {shorten(name)}." for name in joined[:1]]
+            number = "Three" if self.rows == 3 else "Two"
+            two = [f"{number} rows are the header: {shorten(name)}." for name in joined[:1]]
             same = f"Columns of one name are numbered here: {shorten(f'{self.repeated} 1')}, … ."
-            return (*self._without_title, *(two if self.rows == 2 else ()), *([same] if self.repeated else ()))
+            return (
+                *self._without_title,
+                *(two if self.rows > 1 and not self.titles else ()),
+                *([same] if self.repeated else ()),
+            )
         return (
             *self._without_title,
             f"The first row holds what the others do, so it was taken for data: the columns are called "
@@ -102,7 +107,9 @@ def header_of(records: Sequence[Sequence[str]]) -> Header:
         raise UserError("The file holds nothing but blank lines; bring a table with a header and rows.")
     title = " · ".join(cell.strip() for row in records[:above] for cell in row if cell.strip())
     if both := _of_two_rows(records[above:]):
-        return Header(both, above, title, 2)
+        name, *others = below[1] if len(below) > 1 else [""]
+        is_index = bool(name.strip()) and len(others) > 1 and not any(map(str.strip, others))  # as pandas writes it
+        return Header([name, *both[1:]] if is_index else both, above, title, 2 + is_index)
     if _name_rows(below, len(first)):
         first = ["", *first]
     if _is_data(first, [row for row in below if len(row) == len(first)]):

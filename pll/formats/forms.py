@@ -283,7 +283,10 @@ SHOWN = "shown"
 """What `roles` has for the fields that a tool shows or carries along, of which few are learnt from."""
 FORMS: tuple[Form, ...] = tuple(map(_form, _data()["form"]))
 """The signatures, in the order in which they are tried."""
-USUAL: Mapping[str, Sequence[str]] = _data()["usual"]
+_PEOPLE = [word for word in _data()["words"]["people"] if word not in _data()["words"]["adjudicated"]]
+USUAL: Mapping[str, Sequence[str]] = _data()["usual"] | {
+    "worker": [*_data()["usual"]["worker"], *_PEOPLE, *(f"{word}_id" for word in _PEOPLE)]
+}
 """Usual names of columns by role, the likelier first, as `plain_name` writes them."""
 STEMS: Mapping[str, tuple[str, ...]] = {
     kind: tuple(word[:-1] for word in words if word.endswith("*")) for kind, words in _data()["words"].items()

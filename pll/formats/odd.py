@@ -504,7 +504,7 @@ def _questions(data: PartialLabelDataset, options: ReadOptions) -> Iterator[Oddi
     if n < 2 or (np.bincount(kind, minlength=n) < 2).any():
         return
     columns = {name: cells[some].tolist() for name, cells in {**data.extras, **data.categories}.items()}
-    columns |= {"id": [one.rpartition(BETWEEN_ANSWERS)[2] for one in data.row_ids[some].tolist()]}
+    columns |= {"the end of the ids": [one.rpartition(BETWEEN_ANSWERS)[2] for one in data.row_ids[some].tolist()]}
     for name, cells in columns.items():
         pairs = Counter(zip(map(str, cells), of_row.tolist(), strict=True))
         if len(pairs) == n == len({cell for cell, _ in pairs}) and min(pairs.values()) >= FEW_EXAMPLES:

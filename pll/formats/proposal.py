@@ -264,6 +264,19 @@ class Proposal:
             self._functions[name, *keys] = all(first.setdefault(key, cell) == cell for cell, key in filled)
         return self._functions[name, *keys]
 
+    def keys_of_lines(self) -> list[tuple[str | None, ...]]:
+        """What names the example of each row: the cells of the columns that say so; in other forms each row is one."""
+        rows = len(next(iter(self.raw.values()), ()))
+        tasks = [self.raw[name] for name in self.having("task")]
+        return list(zip(*tasks, strict=True)) if tasks else [(str(at),) for at in range(rows)]
+
+    def first_lines(self) -> list[int]:
+        """The first row of each example."""
+        first = dict[tuple[str | None, ...], int]()
+        for at, key in enumerate(self.keys_of_lines()):
+            first.setdefault(key, at)
+        return list(first.values())
+
     def repeats(self, name: str) -> bool:
         """Whether a column has the same cell in several rows, mostly."""
         filled = present_cells(self.raw[name])
@@ -841,12 +854,14 @@ def _are_states(cells: Cells) -> bool:
 
 
 def _follows_occasion(table: Proposal, name: str) -> bool:
-    """Whether a column is the same in all rows of a day, or of one of the people: it is not of the thing."""
+    """Whether a column is the same in all examples of a day, or all rows of one person: it is not of the thing."""
     named = table.having("task", "id")  # numbers of ten digits may be seconds, and ids
     dates = [cells for other, cells in table.raw.items() if other not in named and are_dates(cells)]
     days = [[re.split("[T ,]", cell or "")[0] for cell in cells] for cells in dates]
     people = [table.raw[who] for who in table.usual("worker", list(table.raw)) if who != name]
-    return any(follows(table.raw[name], keys) for keys in (*days, *people))
+    first = table.first_lines()
+    of_days = any(follows([table.raw[name][at] for at in first], [some[at] for at in first]) for some in days)
+    return of_days or any(follows(table.raw[name], keys) for keys in people)
 
 
 def _follows_round(table: Proposal, name: str) -> bool:
@@ -879,9 +894,13 @@ def _says_own_name(table: Proposal, name: str) -> bool:
 
 
 def _varies(table: Proposal, name: str) -> bool:
-    """Whether, in long form, a column differs between the lines of an example."""
+    """Whether, in long form, a column differs between the lines of an example, or begins below the first of them."""
     tasks = table.having("task")
-    return bool(tasks) and not table.is_function(name, *tasks)
+    if not tasks:
+        return False
+    keys, is_filled = table.keys_of_lines(), [bool(cell and cell.strip()) for cell in table.raw[name]]
+    begun = {keys[at] for at in table.first_lines() if is_filled[at]}
+    return not {*compress(keys, is_filled)} <= begun or not table.is_function(name, *tasks)
 
 
 def _is_of_occasion(table: Proposal, name: str) -> bool:

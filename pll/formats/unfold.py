@@ -230,9 +230,12 @@ def _chosen(cells: list[Any]) -> list[Any]:
     """Lists of what was chosen, where objects have a name of each choice, with its number or itself: `{"polite": "1"}`.
 
     Each choice has one number, whoever chooses it, and another one than the others, or all have the same, as a tick;
-    other cells stay as they are.
+    other cells stay as they are. The name may be that of the number, too: `{"1": "polite"}`.
     """
     objects = [cell for cell in cells if isinstance(cell, dict)]
+    if any(objects) and all(code.isdecimal() and not is_number(str(n)) for one in objects for code, n in one.items()):
+        cells = [{str(n): code for code, n in cell.items()} if isinstance(cell, dict) else cell for cell in cells]
+        objects = [cell for cell in cells if isinstance(cell, dict)]
     numbers = {(name, str(number)) for one in objects for name, number in one.items()}
     is_code = all(number.isdecimal() or number == name for name, number in numbers)
     names, codes = ({*some} for some in zip(*numbers, strict=True)) if numbers else (set[str](), set[str]())

@@ -55,14 +55,13 @@ def with_pairs(table: Records, given: Mapping[str, str]) -> Records:
     both = [(one, other) for one in named for other in numbered if numbered[one].keys() == numbered[other].keys()]
     scored = [(one, other) for one, other in both if one != other and _are_shares(cells[one], cells[other])]
     has_sets = any(name.strip().casefold() == LABEL_COLUMNS[1] for name in table.names)
-    roles = dict[str, str]()
     for one, other in scored:
         are_codes = not _are_words(cells[one])
+        columns = [*numbered[one].values(), *numbered[other].values()]
         if are_codes and (has_sets or not _says_how_sure(numbered[other].values())):
             continue  # numbers beside other numbers: where a thing was, and how much of it
-        roles |= dict.fromkeys(numbered[one].values(), "candidate") if are_codes else {}
-        roles |= dict.fromkeys(numbered[other].values(), "keep")
-    table = replace(table, roles={**{name: role for name, role in roles.items() if name not in given}, **table.roles})
+        if not {*columns} & {*given}:
+            return _with_shares(table, [at[name] for name in columns], one.replace("*", "").strip(" _.-"))
     both = [(who, what) for who, what in both if who != what and _are_words(cells[who]) and _are_called_so(who, what)]
     found = [(who, what) for who, what in both if _are_answers(cells[who], cells[what])]
     most = max((len(numbered[who]) for who, _ in found), default=0)  # 1L and 2L have a number, QC has none
@@ -88,6 +87,25 @@ def with_pairs(table: Records, given: Mapping[str, str]) -> Records:
     return read.with_columns({"answers": answers}, [one for pair in pairs for one in pair])
 
 
+def _with_shares(table: Records, at: Sequence[int], called: str) -> Records:
+    """The table with columns of labels, and then as many of how likely each is, as one column of labels and shares."""
+    half, columns = (
+        len(at) // 2,
+        [listing([table.names[k] for k in some]) for some in (at[: len(at) // 2], at[len(at) // 2 :])],
+    )
+    pairs = [
+        zip(table.texts(one), table.texts(other), strict=True) for one, other in zip(at[:half], at[half:], strict=True)
+    ]
+    rows = [
+        {name: share for name, cell in row if name and (share := amount(cell or "")) is not None}
+        for row in zip(*pairs, strict=True)
+    ]
+    name = called if called and called not in table.names else "candidates"
+    note = f"Columns {columns[0]} were read as candidates, and {columns[1]} as how likely each is."
+    read = replace(table, roles={name: "candidates", **table.roles}, notes=(*table.notes, note))
+    return read.with_columns({name: [row or None for row in rows]}, at)
+
+
 def _listed(said: str | list[str]) -> list[str]:
     return [said] if isinstance(said, str) else said
 
@@ -99,13 +117,13 @@ def _are_about(columns: Sequence[Cells], people: Sequence[Cells]) -> bool:
 
 
 def _numbered(names: Sequence[str]) -> dict[str, dict[str, str]]:
-    """The columns with one number in their name, two at least of each kind."""
+    """The columns with one number in their name, two at least of each kind, by that, wherever they stand."""
     found = dict[str, dict[str, str]]()
     for name in names:
         kind, times = re.subn(r"\d+", "*", name)
         if times == 1:
             found.setdefault(kind, {})["".join(filter(str.isdigit, name))] = name
-    return {kind: by_number for kind, by_number in found.items() if len(by_number) > 1}
+    return {kind: dict(sorted(by.items(), key=lambda one: int(one[0]))) for kind, by in found.items() if len(by) > 1}
 
 
 def _by_parts(names: Sequence[str]) -> dict[str, dict[str, str]]:
@@ -114,7 +132,7 @@ def _by_parts(names: Sequence[str]) -> dict[str, dict[str, str]]:
     >>> _by_parts(["1L Reviewer", "1L Coding", "QC Reviewer", "QC Coding"])["Coding"]
     {'1L': '1L Coding', 'QC': 'QC Coding'}
     """
-    return {kind: dict(by_turn) for grid in reversed(grids(names)) for kind, by_turn in grid.items()}
+    return {kind: dict(sorted(by_turn.items())) for grid in reversed(grids(names)) for kind, by_turn in grid.items()}
 
 
 def _are_turns(names: Sequence[str], kinds: Mapping[str, Mapping[str, str]]) -> bool:

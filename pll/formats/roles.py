@@ -50,6 +50,7 @@ from pll.formats.tabular.cells import (
     have_decimal_commas,
     is_number,
     listed_answers,
+    names_shared,
     nearly_all,
     objects_in,
     present_cells,
@@ -184,6 +185,9 @@ def _roles_of(
     """The columns as the rules take them, with the answers to questions that follow from the roles that are given."""
     raw = dict(zip(header, sample, strict=True))
     read = {name: objects_in(name, some) for name, some in raw.items()}
+    for name, role in {**certain, **explicit}.items():  # what was said to be scores of labels, whatever they add up to
+        if role == "candidates" and read[name][0] == "others":
+            read[name] = "shares", [names_shared(cell) for cell in raw[name]]
     objects, cells = {name: kind for name, (kind, _) in read.items()}, {name: some for name, (_, some) in read.items()}
     commas = dict(zip(header, have_decimal_commas(sample), strict=True))
     before = _looked_at(header, sample, {}, form, codes, certain) if explicit else ()

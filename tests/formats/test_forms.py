@@ -151,6 +151,41 @@ def test_pictures_of_darwin_are_called_as_their_items(tmp_path: Path) -> None:
     assert data.pictures.names.tolist()[:2] == ["box0.jpg", "box1.jpg"]
 
 
+def test_tasks_of_surge_hold_what_each_worker_says_to_a_question(tmp_path: Path) -> None:
+    """They have fields and responses, as records of Argilla have."""
+    records = [
+        {
+            "id": f"t{k}",
+            "status": "completed",
+            "fields": {"message": TEXTS[k]},
+            "is_complete": True,
+            "gold_standards": [],
+        }
+        | {
+            "responses": [
+                {"id": f"r{k}{at}", "data": {"What is its tone?": label(k, at)}, "worker_id": who}
+                for at, who in enumerate(PEOPLE)
+            ]
+        }
+        for k in range(12)
+    ]
+    path = tmp_path / "tasks.json"
+    path.write_text(json.dumps(records))
+    data = formats.read(path)
+    assert has_three_voters(data) and data.texts is not None and data.texts.tolist() == TEXTS
+
+
+def test_a_manifest_of_several_labels_a_line_names_those_that_are_there(tmp_path: Path) -> None:
+    records = [
+        {"source": TEXTS[k], "parts": [k % 3, 3], "parts-metadata": {"class-map": {str(k % 3): "abc"[k % 3], "3": "d"}}}
+        for k in range(12)
+    ]
+    for record in records:
+        record["parts-metadata"] |= {"confidence-map": {"3": 0.7}, "type": "groundtruth/text-classification-multilabel"}
+    data = formats.read(lines(tmp_path, records))
+    assert named_sets(data)[:3] == [{"a", "d"}, {"b", "d"}, {"c", "d"}] and data.n_classes == 4
+
+
 def test_a_line_of_tagtog_is_what_a_member_says_of_a_document(tmp_path: Path) -> None:
     records = [
         {"docid": f"d{k}", "member": who, "anncomplete": True, "annotatable": {"parts": ["s1"]}, "text": TEXTS[k]}

@@ -547,6 +547,35 @@ def test_determinations_in_terms_of_darwin_core(tmp_path: Path, several: bool) -
     assert (data.annotations is not None) is several
 
 
+def test_a_recording_and_the_number_of_a_part_are_one_key_beside_who_scored(tmp_path: Path) -> None:
+    rolls, lines = random.Random(3), ["recording,epoch,scorer,stage,delta_power"]
+    for name in ("PSG03", "PSG08", "PSG11", "PSG15"):
+        for epoch in range(201, 226):
+            stage, power = rolls.choice(["N1", "N2", "W"]), f"{rolls.gauss(20, 5):.2f}"
+            for who in ("RPSGT_1", "RPSGT_2", "RPSGT_3"):
+                said = stage if rolls.random() < 0.85 else rolls.choice(["N1", "N2", "W"])
+                lines.append(f"{name},{epoch},{who},{said},{power}")
+    path = tmp_path / "t.csv"
+    path.write_text("\n".join(lines))
+    data = read_first(path)
+    assert len(data) == 100 and data.annotations is not None and data.annotations.n_annotators == 3
+    assert data.feature_names == ("delta_power",)
+
+
+def test_what_begins_below_the_first_line_is_of_an_answer_and_what_has_one_day_each_of_no_day(tmp_path: Path) -> None:
+    rolls, lines = random.Random(4), ["specimen\tfound_on\thabitat\tidentifiedBy\tqualifier\tscientificName"]
+    for k in range(60):
+        taxon, habitat = rolls.choice(["Carex nigra", "Carex elata"]), rolls.choice(["wet meadow", "bog", "lake shore"])
+        for at, who in enumerate(("E. Lund", "H. Kukk", "M. Soler")):
+            said = taxon if rolls.random() < 0.8 else rolls.choice(["Carex nigra", "Carex elata"])
+            doubt = "cf." if at == k % 3 and k % 2 else ""
+            lines.append(f"S{k:03}\t{1950 + k}-05-{k % 28 + 1:02}\t{habitat}\t{who}\t{doubt}\t{said}")
+    path = tmp_path / "t.tsv"
+    path.write_text("\n".join(lines))
+    data = read_first(path)
+    assert len(data) == 60 and {*data.categories} == {"habitat"}
+
+
 def test_an_id_that_is_called_as_a_persons_says_that_a_row_is_one(tmp_path: Path) -> None:
     rng = np.random.default_rng(13)
     truth = rng.integers(1, 5, 24)

@@ -101,21 +101,26 @@ def test_facts_that_come_in_twos_are_no_pairs(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("words", [WORDS, ["54010", "61110", "79100", "80110"]])
 @pytest.mark.parametrize("names", [("species_{}", "score_{}"), ("top{}_species", "top{}_score")])
-def test_how_likely_each_of_the_likeliest_is_makes_no_classes_of_their_numbers(
-    tmp_path: Path, names: tuple[str, str], words: list[str]
+@pytest.mark.parametrize("from_the_last", [False, True])
+def test_the_likeliest_of_many_are_candidates_with_how_likely_each_is(
+    tmp_path: Path, names: tuple[str, str], words: list[str], from_the_last: bool
 ) -> None:
+    """Whatever the shares add up to, and in whatever order the columns stand; what was found out is asked about."""
     rolls, rows = random.Random(9), list[list[str]]()
     for k in range(60):
-        shares = sorted((rolls.random() for _ in range(3)), reverse=True)
-        pairs = zip(rolls.sample(words, 3), shares, strict=True)
-        rows.append([f"x{k}", f"{rolls.gauss(9, 3):.2f}", *(cell for word, x in pairs for cell in (word, f"{x:.4f}"))])
+        shares = sorted((0.1 + rolls.random() for _ in range(3)), reverse=True)
+        pairs = [*zip(rolls.sample(words, 3), shares, strict=True)]
+        about = [f"x{k}", f"{rolls.gauss(9, 3):.2f}"]
+        rows.append([*about, *(cell for word, x in pairs for cell in (word, f"{x:.4f}")), pairs[k % 5 == 0][0]])
     names = ("code_{}", "prob_{}") if words[0].isdecimal() else names  # of codes the names say it
-    header = ["id", "width", *(one.format(k) for k in (1, 2, 3) for one in names)]
-    data, asked = read_first(table(tmp_path, header, rows))
-    assert (
-        {*data.class_names} == {*words} and data.feature_names == ("width",) and (asked is None) == words[0].isdecimal()
-    )
+    header = ["id", "width", *(one.format(k) for k in (1, 2, 3) for one in names), "checked_by_botanist"]
+    turn = -1 if from_the_last else 1
+    data, asked = read_first(table(tmp_path, header[::turn], [row[::turn] for row in rows]))
+    assert {*data.class_names} == {*words} and data.feature_names == ("width",)
     assert data.candidates is not None and (data.candidates.sizes == 3).all()
+    assert data.prior is not None and abs(data.prior[:3].sum() - 1) < 1e-6 and data.prior[:3].std() > 0
+    assert not data.categories and asked is not None and "checked_by_botanist" in asked.text
+    assert data.y is not None and data.class_names[data.y[0]] == rows[0][-1]
 
 
 def test_numbers_beside_numbers_from_the_largest_on_are_no_labels(tmp_path: Path) -> None:

@@ -1183,7 +1183,7 @@ def objects_in(name: str, cells: Cells) -> tuple[str, Cells]:
 
     if all(nearly_all(lambda cell: bool(pairs_in(cell)), some) for some in (cells[:FEW], cells)):
         if are_times(cells):
-            return "shares", list(map(_names_shared, cells))
+            return "shares", list(map(names_shared, cells))
         return ("voters" if _are_whose([pairs_in(cell) for cell in cells]) else ""), cells
     ends = ("}", "```", "}]", "]]", ")]", ")")
     may_be = any(cell.rstrip().endswith(ends) for cell in cells if cell)  # rare, and cheap to check
@@ -1199,12 +1199,12 @@ def objects_in(name: str, cells: Cells) -> tuple[str, Cells]:
     are_counts = says_counts(name) or _says_answers(name) or _are_counted(cells) or _hold_counts(cells)
     are_counts |= are_likeliest(cells)
     if nearly_all(says_shares, cells):
-        return "shares", list(map(_names_shared, cells))
+        return "shares", list(map(names_shared, cells))
     return "others", cells
 
 
-def _names_shared(cell: str | None) -> str | None:
-    """The labels of which a cell says shares, as a list; a cell that says none as it is."""
+def names_shared(cell: str | None) -> str | None:
+    """Return the labels of which a cell says shares, as a list; a cell that says none as it is."""
     return cell and (_joined(tuple(shares_of(cell) or ())) or cell)
 
 

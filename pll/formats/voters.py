@@ -6,7 +6,7 @@ import math
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import combinations
+from itertools import combinations, compress
 from typing import Any, TypeVar
 
 from pll.formats.checks import listing
@@ -596,7 +596,8 @@ def _leave_majority(table: Proposal, name: str) -> None:
 
 
 def _is_decided(table: Proposal, name: str, split: Sequence[str]) -> bool:
-    """Whether somebody decided what most say: of two, and a third who was asked, of some, of models; or so called.
+    """Whether somebody decided what most say: of two, and a third who was asked, of some, of models; or so called, or
+    beside another column that is called the majority.
 
     What is made of the votes by a program is made of all of them; called so counts where no more than half say one
     thing.
@@ -615,7 +616,8 @@ def _is_decided(table: Proposal, name: str, split: Sequence[str]) -> bool:
     are_models = all(says("machine", other) or LIKE_A_MODEL.search(other) for other in others)
     is_known = are_models and not says("machine", name) and not _is_majority(table, name)
     is_so_called = says("standard", name) or (_is_of_people(name) and bool(split))
-    return is_of_some or is_known or is_so_called or len(others) - len(asked[:1]) == 2
+    is_beside = not says_aggregate(name) and any(says("majority", one) for one in table.raw if one != name)
+    return is_of_some or is_known or is_so_called or is_beside or len(others) - len(asked[:1]) == 2
 
 
 LEAST_BLANK = 0.1
@@ -717,6 +719,7 @@ def derived(table: Proposal) -> None:
         keys: list[list[Any]] = [list(map(tuple, rows)) for rows in (map(sorted, rows_of_votes), rows_of_votes)]
         keys += [[len({*row}) > 1 for row in filled], list(map(len, filled)), list(map(len, rows_of_votes))]
         free = [name for name in table.open() if not says("settled", name)]  # `settled` asks what that is
+        free = [name for name in free if not _says_more(table, name, filled)]
         table.give_all([name for name in free if any(follows(table.raw[name], k) for k in keys)], "keep", why=why)
     for truth in table.having("true_label")[:1]:
         known = [bool((cell or "").strip()) for cell in table.raw[truth]]
@@ -754,6 +757,16 @@ def derived(table: Proposal) -> None:
     split = [name for name in marks if any(_splits(table, name, share) for share in shares)]
     beside = [name for name in marks if split and follows(table.raw[name], list(_rows(table, split)))]
     table.give_all([*split, *beside], "keep", why=why)
+
+
+def _says_more(table: Proposal, name: str, votes: Sequence[Sequence[str]]) -> bool:
+    """Whether a column says a label of the voters where these differ: it may be the truth, which they mostly say.
+
+    Not a number, which may be the median of theirs.
+    """
+    differ, words = [len({*row}) > 1 for row in votes], table.words(name)
+    is_label = share_among(words, table.answers_given()) >= NEARLY_ALL and not all(map(is_number, words))
+    return is_label and any(compress(table.raw[name], differ))
 
 
 def _are_likeliest(cells: Cells, shares: Cells) -> bool:

@@ -38,23 +38,47 @@ def test_columns_of_one_name_are_numbered_and_come_back_as_they_were(tmp_path: P
     assert [row[: len(header)] for row in back] == [header, *rows] and back[0][len(header)] == "label"
 
 
-def test_a_pivot_of_two_levels_whose_rows_have_a_name(tmp_path: Path) -> None:
-    """As pandas writes it: the name of the rows stands in a third row, alone."""
+@pytest.mark.parametrize("suffix", [".csv", ".xlsx"])
+@pytest.mark.parametrize("beside", ["confidence", "sound"])
+def test_columns_of_two_levels_whose_rows_have_a_name(tmp_path: Path, beside: str, suffix: str) -> None:
+    """As pandas writes them: the name of the rows stands in a third row, alone; a sheet merges what is over several."""
     rolls = random.Random(7)
     truth = [rolls.choice(WORDS) for _ in range(20)]
-    rows = [
-        [f"q{k}", *(said(rolls, one) for _ in "abc"), *("12345"[rolls.randrange(5)] for _ in "abc")]
-        for k, one in enumerate(truth)
-    ]
-    header = [["assessor", *["ana", "ben", "chi"] * 2], ["pair_id", *[""] * 6]]
-    path = table(tmp_path, ["", *["label"] * 3, *["confidence"] * 3], [*header, *rows])
+    numbers = [["12345"[rolls.randrange(5)] for _ in range(3)] for _ in truth]
+    rows = [[f"q{k}", *(said(rolls, one) for _ in "abc"), *numbers[k]] for k, one in enumerate(truth)]
+    lower = ["ana", "ben", "chi"] if beside == "confidence" else ["hz", "db", "length"]
+    header = [["", "ana", "ben", "chi", *lower], ["pair_id", *[""] * 6]]
+    upper = ["", "label", *["" if suffix == ".xlsx" else "label"] * 2, *[beside] * 3]
+    path, back = tmp_path / f"t{suffix}", tmp_path / "back.csv"
+    lines = [upper, *header, *rows]
+    path = workbook(path, Pivot=lines) if suffix == ".xlsx" else table(tmp_path, upper, [*header, *rows])
     data, _ = read_first(path)
     assert data.ids is not None and data.ids[0] == "q0" and len(data) == 20
     assert data.annotations is not None and data.annotations.annotator_names[0] == "label: ana"
-    formats.give_back(path, tmp_path / "back.csv", Results(data.ids, {"identified_label": truth}))
-    with (tmp_path / "back.csv").open(encoding="utf-8", newline="") as file:
-        back = [*csv.reader(file)]
-    assert [row[-1] for row in back] == ["label", "", "", *truth] and [row[:-1] for row in back[1:]] == [*header, *rows]
+    assert data.feature_names == (() if beside == "confidence" else ("sound: hz", "sound: db", "sound: length"))
+    if suffix == ".csv":
+        formats.give_back(path, back, Results(data.ids, {"identified_label": truth}))
+        with back.open(encoding="utf-8", newline="") as file:
+            given = [*csv.reader(file)]
+        assert [row[-1] for row in given] == ["label", "", "", *truth] and [row[:-1] for row in given] == lines
+
+
+def test_names_in_quotes_above_rows_with_a_name_each_as_r_writes_them(tmp_path: Path) -> None:
+    rolls, lines = random.Random(8), ['"tweet" "text" "coder" "stance"']
+    for k in range(60):
+        text, meant = f"a tweet about {k // 3} days", WORDS[k // 3 % 3]
+        lines.append(f'"{k + 1}" "t{k // 3}" "{text}" "{"abc"[k % 3]}" "{said(rolls, meant)}"')
+    path, back = tmp_path / "stance.txt", tmp_path / "back.txt"
+    path.write_text("\n".join(lines) + "\n")
+    data, asked = read_first(path)
+    options = ReadOptions(columns={} if asked is None else asked.answers[0][1])
+    assert len(data) == 20 and data.annotations is not None and data.annotations.n_annotators == 3
+    assert data.texts is not None and data.texts[0].startswith("a tweet about")
+    formats.give_back(path, back, Results(data.ids[1:], {"identified_label": ["so so"] * 19}), options=options)
+    given = back.read_text().splitlines()
+    assert given == [
+        f"{line} {end}" for line, end in zip(lines, ["label", *["NA"] * 3, *['"so so"'] * 57], strict=True)
+    ]
 
 
 def test_a_row_that_says_response_below_every_question_is_of_the_header(tmp_path: Path) -> None:

@@ -394,6 +394,17 @@ def test_the_only_measurements_beside_sets_are_the_features_and_distinct_ids_the
         saved(tmp_path, wavelengths=np.arange(5.0), **named)
 
 
+def test_counts_beside_an_embedding_of_categories(tmp_path: Path) -> None:
+    counts = np.eye(3, dtype=int).repeat(9, 0) * 7 + 1
+    named = {
+        "embedding": np.ones((27, 5)),
+        "true_label": np.arange(3).repeat(9),
+        "categories": np.array(["a", "b", "c"]),
+    }
+    data = saved(tmp_path, counts=counts, **named)
+    assert data.X.shape == (27, 5) and data.class_names == ("a", "b", "c") and data.prior is not None
+
+
 @pytest.mark.parametrize("labels", ["candidates", "votes"])
 def test_as_many_texts_as_there_are_classes_are_their_names(tmp_path: Path, labels: str) -> None:
     kept = {"candidates": np.eye(3, dtype=int).repeat(3, 0), "votes": np.arange(18).reshape(9, 2) % 3}[labels]

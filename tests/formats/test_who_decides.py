@@ -308,3 +308,21 @@ def test_what_a_program_made_of_the_votes_is_called_so_at_the_end_and_leaves_the
     data, _ = read_first(table(tmp_path, ["plant", *who], rows))
     assert data.annotations is not None and data.annotations.n_annotators == 4
     assert data.y is not None and (data.y >= 0).sum() == 20
+
+
+@pytest.mark.parametrize("name", ["Diagnosis after molecular testing", "dx_found_later"])
+@pytest.mark.parametrize("has_majority", [False, True])
+def test_what_was_found_out_mostly_follows_the_votes_and_is_asked_about(
+    tmp_path: Path, name: str, has_majority: bool
+) -> None:
+    """Where all voters agree they are right: it is the same wherever the votes are, and is not made of them."""
+
+    def of(rolls: random.Random, one: str) -> list[str]:
+        votes = [said(rolls, one, 0.85) for _ in range(6)]
+        most = max(votes, key=votes.count)
+        return [*votes, *[most] * has_majority, most if rolls.random() < 0.9 else one]
+
+    header = ["width", *(f"Reader {letter}" for letter in "ABCDEF"), *["majority vote"] * has_majority, name]
+    data = read_of(tmp_path, header, of)
+    assert data.annotations is not None and data.annotations.n_annotators == 6
+    assert (data.y is not None) == (has_majority or "molecular" in name) or name in data.extras

@@ -114,6 +114,7 @@ class Npz(Format):
         joined = _parts_voted_on(own) if "votes" in of_functions.values() else {}
         parts_used = [one.values() for one in (*parts, *joined.values())]
         used = KEYS.union([of_classes], numbered, of_functions.values(), *parts_used)
+        used = used if "category_names" in names else used - {"categories"}  # of another writer, the classes perhaps
         arrays = loose or _arrays_in(source, used.union(of_functions), options.max_bytes)
         if source.is_dir() and not loose and "X" in arrays:
             _check_stays(arrays["X"], options.max_bytes)

@@ -260,7 +260,8 @@ def delimiter_of(text: str, marks: str) -> str | None:
     """Guess the delimiter of a table from its first rows; None where it has a single column.
 
     The one that gives every row as many fields as the first line, else as the header below a title, and of those the
-    one that gives most; `|`, which stands between labels too, only where no other does, and a space between numbers.
+    one that gives most; `|`, which stands between labels too, only where no other does, and a space between numbers, or
+    below names in quotes.
 
     Parameters
     ----------
@@ -292,12 +293,16 @@ def _fit(text: str, mark: str) -> tuple[bool, bool, bool, int]:
     except csv.Error:
         width = text.partition("\n")[0].count(mark) + 1
         return width > 1 and mark != " ", False, False, width
-    if mark == " " and not all(is_number(field) for record in first for field in record):
+    if mark == " " and not (_QUOTED.match(text) or all(is_number(field) for record in first for field in record)):
         return False, False, False, 0
     above = titles_above(first)
     widths = [len(record) for record in first[above:]]
     torn = any('"' in field for field in first[above])  # a delimiter inside quotes was taken for one
     return widths[0] > 1, len(set(widths)) == 1 and not torn, not above, widths[0]
+
+
+_QUOTED = re.compile(r'"[^"\n]*"(?: "[^"\n]*")+\r?\n')
+"""Names in quotes with a space between them, as R writes them."""
 
 
 class Delimited(TableFormat):
@@ -423,6 +428,8 @@ def _joined(values: Sequence[Value], delimiter: str, comma: bool) -> str:
     """Return values as cells of a record."""
     file = io.StringIO(newline="")
     cells = [str(value).replace(".", ",") if comma and isinstance(value, float) else value for value in values]
+    if delimiter == " ":  # between spaces nothing is no cell
+        cells = ["NA" if cell in (None, "") else cell for cell in cells]
     csv.writer(file, delimiter=delimiter, lineterminator=LINE_ENDS).writerow(
         cells
     )  # cells with one of these are quoted

@@ -106,10 +106,10 @@ def header_of(records: Sequence[Sequence[str]]) -> Header:
     if not first or (len(first) == 1 and not first[0].strip()):
         raise UserError("The file holds nothing but blank lines; bring a table with a header and rows.")
     title = " · ".join(cell.strip() for row in records[:above] for cell in row if cell.strip())
+    if levels := _of_levels(records[above:]):
+        return Header(levels, above, title, 3)
     if both := _of_two_rows(records[above:]):
-        name, *others = below[1] if len(below) > 1 else [""]
-        is_index = bool(name.strip()) and len(others) > 1 and not any(map(str.strip, others))  # as pandas writes it
-        return Header([name, *both[1:]] if is_index else both, above, title, 2 + is_index)
+        return Header(both, above, title, 2)
     if _name_rows(below, len(first)):
         first = ["", *first]
     if _is_data(first, [row for row in below if len(row) == len(first)]):
@@ -175,6 +175,22 @@ def _says_again(names: Sequence[str], words: Sequence[str], *below: Sequence[str
 
 JOINED = ": "
 """Between what two rows of a header say of a column."""
+
+
+def _of_levels(records: Sequence[Sequence[str]]) -> list[str]:
+    """Return the names of columns of two levels, as pandas writes them: the name of the rows stands below them, alone.
+
+    >>> _of_levels([["", "sound", "", "by", "by"], ["", "hz", "db", "LK", "TS"], ["clip", *[""] * 4], ["a1", *"9999"]])
+    ['clip', 'sound: hz', 'sound: db', 'by: LK', 'by: TS']
+    """
+    rows = [[cell.strip() for cell in row] for row in records[:4]]
+    if len(rows) < 4 or len({*map(len, rows)}) > 1 or len(rows[0]) < 3:
+        return []
+    (_, *upper), (_, *lower), (name, *others), _ = rows
+    over = [next(filter(None, reversed(upper[: at + 1])), "") for at in range(len(upper))]
+    names = [name, *(f"{first}{JOINED}{second}" for first, second in zip(over, lower, strict=True))]
+    are_levels = all((name, *over[:1], *lower)) and not any(others) and len({*over}) < len(over)
+    return names if are_levels and not any(map(is_number, lower)) and len({*names}) == len(names) else []
 
 
 def _of_two_rows(records: Sequence[Sequence[str]]) -> list[str]:

@@ -33,7 +33,8 @@ def decided_sets_of(review: ReviewSession) -> DecidedSets:
     """Training data as changed by the decisions so far.
 
     A decided label makes a set of one; eliminated candidates are removed; "none of these" gives the classes outside the
-    set; unsure and conflicts change nothing.
+    set; unsure and conflicts change nothing. Where all were taken back, training starts anew from the sets as given:
+    the latest model knows nothing but what was taken back.
     """
     sets = review.root.candidates
     names = list(sets.class_names)
@@ -43,7 +44,8 @@ def decided_sets_of(review: ReviewSession) -> DecidedSets:
     place = {name: j for j, name in enumerate((*names, *new))}
     changed = {row: tuple(left) for row, result in outcomes if (left := _left(sets[row].tolist(), result, place))}
     decided = sum(result.status in ("label", "none") for _, result in outcomes)
-    return DecidedSets(review.id, review.root.run, review.current.run, changed, tuple(new), decisions=decided)
+    parent, warm = review.current.run, bool(changed)
+    return DecidedSets(review.id, review.root.run, parent, changed, tuple(new), warm=warm, decisions=decided)
 
 
 def changed_by_retraining(review: ReviewSession) -> LabelChanges:
@@ -115,14 +117,13 @@ class Retraining:
         Raises
         ------
         UserError
-            A retraining is running, or there are no decisions to train on.
+            A retraining is running, or the latest model has learnt all that people say.
         """
         if self._run is not None and self._run.snapshot().is_active:
             raise UserError("A model is being retrained already; wait for it, or stop it first.")
-        decided = decided_sets_of(self._review)
-        if not decided.by_row:
+        if not self.waiting():
             raise UserError("There is nothing to train on yet; decide some examples first (controls are not used).")
-        decided = replace(decided, taught_by=by, verified=verified)
+        decided = replace(decided_sets_of(self._review), taught_by=by, verified=verified)
         root = self._runs.get(self._review.root.run)
         self._run = self._runs.start(retrained_config(root, decided, outside=outside), priority=BEFORE_OTHERS)
         return self._run
@@ -158,10 +159,10 @@ class Retraining:
         return sum(result.status == "label" for _, result in teaching_outcomes(self._review.state)) >= MIN_DECIDED
 
     def waiting(self) -> int:
-        """How many examples people say something else about than the current model has learnt; 0 where nothing."""
+        """How many examples people say something else about than the current model has learnt."""
         taught = self._runs.get(self._review.current.run).config.decided_sets
         learnt, now = {} if taught is None else taught.by_row, decided_sets_of(self._review).by_row
-        return len({row for row, _ in now.items() ^ learnt.items()}) if now else 0
+        return len({row for row, _ in now.items() ^ learnt.items()})
 
     def _unfinished(self) -> Run | None:
         adopted = {record.run for record in self._review.versions}

@@ -139,6 +139,28 @@ def test_a_taught_run_goes_on_from_the_model_and_its_labels_are_adopted(runs: Ru
     close(review)
 
 
+def test_when_all_decisions_are_taken_back_the_sets_as_given_are_learnt_anew(runs: RunRegistry, tmp_path: Path) -> None:
+    review = opened(runs, finished(runs, tmp_path), tmp_path)
+    desk, retraining = Desk(review, "Ann"), Retraining(review, runs)
+    for _ in range(2):
+        one = given(desk)
+        desk.decide(one, "pick", one.choices[-1].label)
+    retraining.begin().join(60)
+    assert retraining.adopt_finished() and retraining.waiting() == 0
+    assert review.own.candidates != review.root.candidates
+    desk.undo()
+    desk.undo()
+    assert decided_sets_of(review).by_row == {} and retraining.waiting() == 2
+    again = retraining.begin()
+    again.join(60)
+    assert retraining.adopt_finished() and retraining.waiting() == 0
+    assert review.version.run == again.id and review.own.candidates == review.root.candidates
+    assert np.array_equal(review.own.weights, review.root.weights)  # as if nobody had ever said anything
+    with pytest.raises(UserError, match="nothing to train on"):
+        retraining.begin()
+    close(review)
+
+
 def test_a_retrained_run_has_the_model_that_the_recipe_of_the_first_run_chose(
     runs: RunRegistry, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

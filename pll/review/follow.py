@@ -52,7 +52,7 @@ class LabelChanges:
         return len(self.rows)
 
 
-def changes(before: LabelSnapshot, after: LabelSnapshot, state: ReviewState) -> LabelChanges:
+def changes(before: LabelSnapshot, after: LabelSnapshot, state: ReviewState, learnt: Iterable[int]) -> LabelChanges:
     """Return the changed labels of examples of which nobody has said anything.
 
     Parameters
@@ -63,9 +63,11 @@ def changes(before: LabelSnapshot, after: LabelSnapshot, state: ReviewState) -> 
         Labels after.
     state
         Of the review.
+    learnt
+        Rows whose decisions `before` had learnt: where these were taken back, no other decision changed the label.
     """
     unseen = state.answers == 0
-    unseen[[row for row, outcome in state.outcomes() if outcome.eliminated]] = False
+    unseen[[*learnt, *(row for row, outcome in state.outcomes() if outcome.eliminated)]] = False
     rows = np.flatnonzero((before.labels != after.labels) & unseen)
     confidence = after.certainty.confidence
     rows = rows[np.argsort(confidence[rows], kind="stable")]

@@ -242,7 +242,7 @@ class ReviewQueue:
 
     def changes(self) -> LabelChanges:
         """Labels of undecided examples that the decisions have changed."""
-        return changes(self.review.own, self.review.current, self.review.state)
+        return changes(self.review.own, self.review.current, self.review.state, self.run.config.learnt)
 
     def _prepare(self) -> None:
         """Compute neighbours and then the order, unless they exist."""

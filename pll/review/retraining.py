@@ -50,7 +50,7 @@ def decided_sets_of(review: ReviewSession) -> DecidedSets:
 
 def changed_by_retraining(review: ReviewSession) -> LabelChanges:
     """Labels that differ from what they were without the latest retraining, by the same decisions; none before it."""
-    return changes(review.previous or review.current, review.current, review.state)
+    return changes(review.previous or review.current, review.current, review.state, ())
 
 
 OUTSIDE_METHOD = "proden-outside"
@@ -160,8 +160,8 @@ class Retraining:
 
     def waiting(self) -> int:
         """How many examples people say something else about than the current model has learnt."""
-        taught = self._runs.get(self._review.current.run).config.decided_sets
-        learnt, now = {} if taught is None else taught.by_row, decided_sets_of(self._review).by_row
+        learnt = self._runs.get(self._review.current.run).config.learnt
+        now = decided_sets_of(self._review).by_row
         return len({row for row, _ in now.items() ^ learnt.items()})
 
     def _unfinished(self) -> Run | None:

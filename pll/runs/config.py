@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Self
 
@@ -145,6 +145,11 @@ class RunConfig(DataConfig):
         if made is not None:
             return made.words
         return SetRule.parse(self.source.rule).words if self.source.rule else "as in the data"
+
+    @property
+    def learnt(self) -> Mapping[int, tuple[int, ...]]:
+        """Row → the labels that decisions had left of its set when the run began; empty where it was taught none."""
+        return {} if self.decided_sets is None else self.decided_sets.by_row
 
 
 def new_estimator(config: RunConfig, *, is_table: bool = False) -> PartialLabelEstimator:

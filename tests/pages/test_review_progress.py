@@ -12,7 +12,7 @@ from pll.runs.run import Run
 from pll.ui import session
 from pll.ui.review import changes
 from pll.wording import count
-from tests.page_helpers import begun, button, entered, for_experts, said, turned_to
+from tests.page_helpers import begun, button, entered, figures, for_experts, said, turned_to
 from tests.review_helpers import given
 
 
@@ -52,6 +52,22 @@ def test_teaching_shows_what_changed_and_offers_to_look_at_it(open_page: Any, fi
         before = said(open_page(name, run=finished.id))
         assert "19 decided of 150" in before and "older than those in Review" in before
         assert "older than those in Review" not in said(open_page(name, run=run.id))
+    queue.wait()
+
+
+def test_what_was_learnt_and_taken_back_is_no_change_that_decisions_made(open_page: Any, finished: Run) -> None:
+    queue = begun(finished)
+    desk = Desk(queue.review, "Ada")
+    for _ in range(6):
+        one = given(desk)
+        desk.decide(one, "pick", one.choices[-1].label)
+    queue.retraining.begin().join(60)
+    assert queue.adopt_retrained() and len(queue.changes())
+    for _ in range(6):
+        desk.undo()
+    page = for_experts(turned_to(entered(open_page("review", run=finished.id)), finished))
+    assert figures(page)["Other labels changed"] == "0" and "that nobody has looked at" not in said(page)
+    assert not button(page, "Train on 6 changed decisions").disabled
     queue.wait()
 
 

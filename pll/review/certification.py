@@ -68,7 +68,7 @@ class PlanRecord:
 
     @staticmethod
     def last_of(plans: Sequence[PlanRecord], run: str) -> PlanRecord | None:
-        """Return the last plan of a review, where it is of the labels of this run: it says nothing of another one's.
+        """Return the last plan of a review that is of the labels of this run; None where none is.
 
         Parameters
         ----------
@@ -77,7 +77,7 @@ class PlanRecord:
         run
             Id of the run.
         """
-        return plans[-1] if plans and plans[-1].run == run else None
+        return next((record for record in reversed(plans) if record.run == run), None)
 
 
 def draw_plan(

@@ -127,6 +127,31 @@ def test_certified_labels_come_before_the_current_ones_in_the_same_form(open_pag
     assert health is not None and not [text for text in said if health.headline in text]
 
 
+def test_a_run_keeps_its_certificate_where_the_review_went_on_with_a_later_one(open_page: Any) -> None:
+    open_page("home")
+    run = finished(Source("iris"), flip=Flip("binomial", 0.6))
+    queue = begun(run)
+    desk = Desk(queue.review, "Ada")
+    for _ in range(6):
+        one = desk.next()
+        assert one is not None
+        desk.decide(one, "pick", one.choices[-1].label)
+    queue.review.certify(0.3, 0.8)
+    while (one := desk.next()) is not None:
+        desk.decide(one, "pick", one.identified)
+    queue.review.configure(goal="look")
+    later = queue.retraining.begin()
+    later.join(60)
+    assert queue.adopt_retrained()
+    for one_run, is_certified in ((run, True), (later, False)):
+        page = open_page("export", run=one_run.id)
+        assert not page.exception
+        offered = {button.proto.label for button in page.get("download_button") if not button.proto.disabled}
+        assert ({"Download final.csv", "Download certificate.json"} <= offered) == is_certified
+        assert ("**Certified labels.**" in said(page)) == is_certified
+        assert "not certified yet" not in said(page)
+
+
 def test_a_run_without_a_result_is_explained(open_page: Any) -> None:
     open_page("home")
     broken = RunConfig(Source("iris"), params={"lr": 1e30}, flip=Flip("pair", 0.5), name="irises")

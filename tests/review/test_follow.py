@@ -273,7 +273,8 @@ def test_labels_of_another_run_are_not_certified(runs: RunRegistry) -> None:
     for run, holds in ((root, True), (again, False)):
         source = export_source(run.folder)
         assert source.status is not None and bool(source.status.certificate) == holds == (source.certified is not None)
-    review.certify(0.2, 0.8, after=1)  # these get their own
+    review.certify(0.2, 0.8, after=1)  # these get their own, and the others keep theirs
+    assert export_source(root.folder).certified is not None and export_source(again.folder).certified is None
     assert review.certification is not None and review.plans[-1].run == again.id
     close(review)
 

@@ -83,7 +83,7 @@ def back(run: Run, source: ExportSource, *, results: Results | None = None, is_f
 
 
 def certified(run: Run, source: ExportSource) -> None:
-    """What the certificate says, and its labels; nothing where none was begun.
+    """What the certificate says, and its labels; of a run whose review went on with another one, too.
 
     Parameters
     ----------
@@ -92,16 +92,11 @@ def certified(run: Run, source: ExportSource) -> None:
     source
         What is exported of it, with its certificate where one is earned.
     """
-    if not service.is_begun(run):
-        return
-    review = service.queue_of(run).review
-    review.refresh()
-    certification = review.latest_certification
-    if certification is None or review.current.run != run.id:
-        return
     if source.certified is None:
-        st.info("These labels are not certified yet.", icon=":material/hourglass_bottom:")
-        link("review", "Continue the review", run=run.id)
+        review = service.queue_of(run).review if service.is_begun(run) else None
+        if review is not None and review.own.run == run.id and review.latest_certification is not None:
+            st.info("These labels are not certified yet.", icon=":material/hourglass_bottom:")
+            link("review", "Continue the review", run=run.id)
         return
     st.markdown(f"**Certified labels.** {source.certified.document['result']['statement']}")
     results = certified_results(run.folder, source)

@@ -142,7 +142,7 @@ def in_hand(run: Run, *, is_first: bool) -> None:
         name, labelled = own[0], _file_name(own[1].name, own[0], "labelled")
         download("Download", partial(_own_file, run, name), labelled, key="take-own", kind=_kind(is_first))
     label, kind = ("Download", _kind(is_first)) if own is None else ("labels.csv", _kind(False))
-    download(label, partial(_labels_csv, run), "labels.csv", key="take-labels", kind=kind)
+    download(label, partial(made_now, run, "labels-csv"), "labels.csv", key="take-labels", kind=kind)
 
 
 def _own_file(run: Run, to: str) -> bytes:
@@ -150,8 +150,17 @@ def _own_file(run: Run, to: str) -> bytes:
     return file_content(of_run(run.folder, to, results=results), bool(FORMATS[to].queue))
 
 
-def _labels_csv(run: Run) -> bytes:
-    return EXPORTS["labels-csv"].data(export_source(run.folder, run.splits()))
+def made_now(run: Run, name: str) -> bytes:
+    """Return a file of a run as it is when the button is pressed.
+
+    Parameters
+    ----------
+    run
+        A run that has ended.
+    name
+        Of `EXPORTS`.
+    """
+    return EXPORTS[name].data(export_source(run.folder, run.splits()))
 
 
 def _file_name(source: str, form: str, ending: Literal["labelled", "certified", "by-example"]) -> str:

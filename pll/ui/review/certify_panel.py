@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 
 import streamlit as st
 
@@ -13,6 +14,7 @@ from pll.review.events import GOALS
 from pll.review.expected_checks import ExpectedChecks
 from pll.review.session import ReviewSession
 from pll.review.work import recent_rate
+from pll.ui.export.download import made_now
 from pll.ui.format import plain
 from pll.ui.review.review_tab import ONE_BY_ONE, ReviewTab
 from pll.ui.routes import link
@@ -220,18 +222,11 @@ def certified(tab: ReviewTab, certification: Certification) -> None:
     certification
         The certificate that is worked for, or was.
     """
-    review = tab.review
-
-    def final_csv() -> bytes:
-        decisions = certification.decisions(review.state)
-        final = certification.certified(decisions).final
-        return final.to_csv(index=False, lineterminator="\n").encode()
-
     st.success(plain(standing_of(tab, certification).words), icon=":material/verified:")
     with beside():
-        name = "certified-labels.csv"
-        download("Download certified labels", final_csv, name, key="review-certified", kind="primary")
-        link("export", "Certificate and other files", run=review.current.run)
+        made = partial(made_now, tab.queue.run, "final")
+        download("Download certified labels", made, "final.csv", key="review-certified", kind="primary")
+        link("export", "Certificate and other files", run=tab.queue.run.id)
 
 
 def for_experts(tab: ReviewTab) -> None:

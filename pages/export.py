@@ -50,7 +50,7 @@ def offer(run: Run) -> None:
         download.into_another(run, source, back)
     folded("Connect Label Studio", labelstudio.panel, run, key="labelstudio", icon="link")
     with st.expander("For engineers", icon=":material/data_object:"):
-        if annotations is not None and not annotations.anonymous:
+        if annotations is not None and not annotations.anonymous and status.is_known:
             st.caption(fit_loop.VOTES_CONFIDENCE)
         download.everything(source)
 

@@ -125,7 +125,7 @@ def card_of(source: ExportSource) -> ModelCard:
 EXPORTS: dict[str, Exporter] = {
     "labels-csv": Exporter(
         "Labels as a table (CSV)",
-        "One row an example: its identified label, how sure that is, its candidates. Opens anywhere.",
+        "One row an example: its identified label, how sure that is where it is known, its candidates. Opens anywhere.",
         "labels.csv",
         lambda source, path: write_labels([source.frame], path),
     ),

@@ -17,6 +17,8 @@ from pll.export.convert import of_run
 from pll.formats.tools.exports import LabelStudio
 from pll.review.desk import Desk
 from pll.runs.config import RunConfig
+from pll.runs.fit_loop import FitLoop
+from pll.runs.folder import RunFolder
 from pll.synthesis import Flip
 from pll.ui import session
 from pll.ui.data import loader
@@ -150,6 +152,19 @@ def test_a_run_keeps_its_certificate_where_the_review_went_on_with_a_later_one(o
         assert ({"Download final.csv", "Download certificate.json"} <= offered) == is_certified
         assert ("**Certified labels.**" in said(page)) == is_certified
         assert "not certified yet" not in said(page)
+
+
+def test_where_it_was_not_found_out_how_sure_labels_are_export_says_that_confidence_is_blank(open_page: Any) -> None:
+    open_page("home")
+    run = finished(Source("iris"), flip=Flip("binomial", 0.6))
+    assert "its label and how sure it is." in said(open_page("export", run=run.id))
+    folder = RunFolder(session.registry().root / "skipped")
+    folder.create(run.config)
+    loop = FitLoop(folder, on_step=lambda *_: loop.skip())
+    loop.train()
+    page = open_page("export", run="skipped")
+    assert "how sure it is, blank where that was not found out." in said(page)
+    assert set(page.dataframe[0].value["confidence"]) == {""}
 
 
 def test_a_run_without_a_result_is_explained(open_page: Any) -> None:

@@ -121,7 +121,8 @@ def labels(source: ExportSource, *, is_first: bool) -> None:
     healthy = source.health is not None and source.health.is_healthy
     with beside():
         _one_file("labels-csv", exporters_of(source)["labels-csv"], source, is_first=is_first and healthy)
-        st.caption("A row an example: its label and how sure it is.", width="content")
+        blank = "" if source.certainty.is_known.all() else ", blank where that was not found out"
+        st.caption(f"A row an example: its label and how sure it is{blank}.", width="content")
 
 
 def in_hand(run: Run, *, is_first: bool) -> None:

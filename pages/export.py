@@ -9,6 +9,7 @@ from pll.export import ExportSource, preview
 from pll.export.run_export import export_source
 from pll.review.status import ReviewStatus
 from pll.runs import fit_loop
+from pll.runs.files import LABELS_FILE
 from pll.runs.run import Run
 from pll.ui import session
 from pll.ui.choose_run import choose_run, has_labels
@@ -17,7 +18,8 @@ from pll.ui.format import plain
 from pll.ui.not_yet import not_yet
 from pll.ui.routes import link
 from pll.ui.train.ended import came_to, show_disputes, show_health, show_successor
-from pll.ui.widgets import folded, show_error
+from pll.ui.widgets import beside, folded, show_error
+from pll.ui.widgets import download as download_file
 from pll.wording import count
 
 PREVIEWED = 200
@@ -27,9 +29,13 @@ PREVIEW_COLUMNS = ["id", "identified_label", "confidence", "source", "true_label
 
 def offer(run: Run) -> None:
     """The labels, and every form they can be taken away in."""
-    source = replace(
-        export_source(run.folder, run.splits()), spreadsheet_safe=bool(st.session_state.get(download.SAFE))
-    )
+    try:
+        source = export_source(run.folder, run.splits())
+    except UserError as error:
+        show_error(error)
+        stored(run)
+        return
+    source = replace(source, spreadsheet_safe=bool(st.session_state.get(download.SAFE)))
     annotations = run.splits().train.annotations
     alone = not source.estimator.needs_features
     status, sentence = came_to(run, source.splits, source.certainty, source.health, votes_alone=alone)
@@ -53,6 +59,15 @@ def offer(run: Run) -> None:
         if annotations is not None and not annotations.anonymous and status.is_known:
             st.caption(fit_loop.VOTES_CONFIDENCE)
         download.everything(source)
+
+
+def stored(run: Run) -> None:
+    """What a run whose data is gone has in its folder: the labels; all other files are made of both."""
+    with beside():
+        labels = run.folder.path / LABELS_FILE
+        download_file("Download labels.csv", labels.read_bytes, LABELS_FILE, key="stored-labels")
+        st.caption("As the run wrote it when it ended: without what was decided since.", width="content")
+    link("data", "Start from the file again")
 
 
 def tell(run: Run, source: ExportSource, status: ReviewStatus) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
+import streamlit as st
 
 from pll.catalog.sources import Source
 from pll.errors import UserError
@@ -19,6 +20,7 @@ from pll.review.desk import Desk
 from pll.runs.config import RunConfig
 from pll.runs.fit_loop import FitLoop
 from pll.runs.folder import RunFolder
+from pll.runs.process import PerProcess
 from pll.synthesis import Flip
 from pll.ui import session
 from pll.ui.data import loader
@@ -165,6 +167,21 @@ def test_where_it_was_not_found_out_how_sure_labels_are_export_says_that_confide
     page = open_page("export", run="skipped")
     assert "how sure it is, blank where that was not found out." in said(page)
     assert set(page.dataframe[0].value["confidence"]) == {""}
+
+
+def test_where_the_data_is_gone_the_labels_that_the_run_wrote_are_offered(open_page: Any, tmp_path: Path) -> None:
+    open_page("home")
+    file = tmp_path / "reviews.csv"
+    file.write_bytes((SAMPLES / "reviews.csv").read_bytes())
+    run = finished(Source(file.name, str(file)))
+    for copy in (file, *run.folder.path.glob("source/*")):
+        copy.unlink()
+    PerProcess.forget_all()  # as after a restart of the server
+    st.cache_resource.clear()
+    page = open_page("export", run=run.id)
+    assert not page.exception and "reviews.csv is no longer at" in page.error[0].value
+    assert [button.proto.label for button in page.get("download_button")] == ["Download labels.csv"]
+    assert "without what was decided since" in said(page)
 
 
 def test_a_run_without_a_result_is_explained(open_page: Any) -> None:

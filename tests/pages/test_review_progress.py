@@ -49,8 +49,10 @@ def test_teaching_shows_what_changed_and_offers_to_look_at_it(open_page: Any, fi
         assert "20 decided of 150" in said(open_page(name, run=finished.id))
     desk.undo()
     for name in ("export", "train"):
-        before = said(open_page(name, run=finished.id))
-        assert "19 decided of 150" in before and "older than those in Review" in before
+        page = open_page(name, run=finished.id)
+        before = said(page)
+        assert "19 decided of 150" in before and "older than those in Review, which are of a later run" in before
+        assert "Open the later run" in [link.proto.label for link in page.get("page_link")]
         assert "older than those in Review" not in said(open_page(name, run=run.id))
     queue.wait()
 

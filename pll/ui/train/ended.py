@@ -251,8 +251,9 @@ def show_successor(run: Run, page: str) -> None:
     latest, were_reviewed = queue.run, {queue.review.root.run, *(version.run for version in queue.review.versions)}
     if latest.id != run.id and run.id in were_reviewed:  # not of one that the review has yet to go on with
         with beside():
-            st.caption(f"These labels are older than those in Review: {plain(latest.name)}.", width="content")
-            link(page, "Latest labels", run=latest.id)
+            words = f"These labels are older than those in Review, which are of a later run: {plain(latest.name)}."
+            st.caption(words, width="content")
+            link(page, "Open the later run", run=latest.id)
 
 
 def show_disputes(run: Run) -> bool:

@@ -7,13 +7,16 @@ from collections.abc import Iterable
 from pll import catalog
 from pll.errors import UserError
 from pll.experiments.experiment import Cell
-from pll.methods.advice import fit_seconds
+from pll.methods.advice import fit_seconds, search_seconds
 from pll.methods.deep import DeepEstimator
 from pll.training.devices import gpus
 from pll.wording import duration
 
 LONG_EXPERIMENT = 1800.0
 """Seconds from which on the cost on the other kind of machine is said, too."""
+
+BASIS = "estimated from sizes, within a factor of three"
+"""What the words say of an estimate."""
 
 
 def seconds_of(cells: Iterable[Cell], *, gpu: bool) -> float | None:
@@ -41,7 +44,8 @@ def _seconds(cell: Cell, *, gpu: bool) -> float | None:
         estimator.recipe_ = estimator.published_recipe(entry.shape, cell.dataset)
     candidates = entry.mean_candidates or 1 + (entry.c - 1) * (0.0 if cell.flip is None else cell.flip.q or 0.0)
     n = int(entry.n * (1 - (cell.holdout or 0.0))) if cell.folds is None else entry.n * (cell.folds - 1) // cell.folds
-    return fit_seconds(estimator, n, entry.shape, entry.c, int(n * candidates), gpu=gpu)
+    seconds = fit_seconds(estimator, n, entry.shape, entry.c, int(n * candidates), gpu=gpu)
+    return None if seconds is None else seconds + search_seconds(estimator, seconds)
 
 
 def cost_in_words(cells: Iterable[Cell], at_once: int) -> str:
@@ -64,6 +68,6 @@ def cost_in_words(cells: Iterable[Cell], at_once: int) -> str:
     on_cpu = on_core / max(1, at_once)
     here = on_gpu if gpus() else on_cpu
     if here < LONG_EXPERIMENT:
-        return f"About {duration(here)} on this {'GPU' if gpus() else 'CPU'}." if cells else ""
+        return f"About {duration(here)} on this {'GPU' if gpus() else 'CPU'} ({BASIS})." if cells else ""
     both = f"{duration(on_gpu)} on one GPU of the size of an H100", f"{duration(on_cpu)} on this CPU"
-    return f"About {', '.join(both if gpus() else both[::-1])}."
+    return f"About {', '.join(both if gpus() else both[::-1])} ({BASIS})."

@@ -184,6 +184,20 @@ def fit_seconds(
     return float(own["epochs"] * epoch_seconds(own["model"], shape, c, n, batch_size, gpu=gpu))
 
 
+def search_seconds(estimator: PartialLabelEstimator, seconds: float) -> float:
+    """Estimate the seconds in which the recipe `auto` chooses settings before a fit; 0 of other recipes.
+
+    Parameters
+    ----------
+    estimator
+        The method, unfitted.
+    seconds
+        Of the fit.
+    """
+    is_searched = isinstance(estimator, DeepEstimator) and estimator.recipe == "auto"
+    return max(BUDGET, 3 * seconds) if is_searched else 0.0
+
+
 def _memory_obstacles(needed: int, estimator: PartialLabelEstimator, c: int) -> tuple[str, ...]:
     gpu = memory_of(choose_device(estimator.device)) if isinstance(estimator, DeepEstimator) else None
     there, where = (memory_of_machine(), "this machine") if gpu is None else (gpu.total, "the GPU")
@@ -213,7 +227,7 @@ def _advise_deep(estimator: DeepEstimator, data: PartialLabelDataset) -> Cost:
     batch_size = estimator.batch_size or default_batch_size(len(data))
     epoch = epoch_seconds(name, shape, c, len(data), batch_size, gpu=device.type != "cpu")
     seconds = estimator.epochs * epoch
-    seconds += max(BUDGET, 3 * seconds) if estimator.recipe == "auto" else 0.0
+    seconds += search_seconds(estimator, seconds)
     sets, n = data.sets(), len(data)
     of_a_step = _OUTPUT_BYTES * min(batch_size, n) * c
     of_evaluation = 8 * min(evaluation_batch(data.X.shape, c), n) * c

@@ -8,6 +8,7 @@ from pll.catalog.sources import Source
 from pll.experiments import cost
 from pll.experiments.cost import cost_in_words, seconds_of
 from pll.experiments.experiment import Cell, preset
+from pll.methods.recipe import BUDGET
 
 
 def cells_of(name: str) -> list[Cell]:
@@ -32,7 +33,19 @@ def test_what_is_short_is_said_of_this_machine_and_what_is_not_known_not_at_all(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(cost, "gpus", tuple)
-    assert cost_in_words(cells_of("quick"), 1) == "About 10 seconds on this CPU."
+    assert (
+        cost_in_words(cells_of("quick"), 1)
+        == "About 10 seconds on this CPU (estimated from sizes, within a factor of three)."
+    )
     (cell, *_) = cells_of("cifar10")
     assert seconds_of([replace(cell, source=Source("mine", "/data/mine.csv"))], gpu=False) is None
     assert cost_in_words([], 1) == ""
+
+
+def test_the_search_of_the_recipe_auto_counts_as_on_the_train_page() -> None:
+    cells = cells_of("quick")[:3]
+    fixed, searched = (
+        seconds_of([replace(one, recipe=recipe) for one in cells], gpu=False) for recipe in ("default", "auto")
+    )
+    assert fixed is not None and searched is not None
+    assert searched == pytest.approx(fixed + 3 * BUDGET)

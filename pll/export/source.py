@@ -89,6 +89,11 @@ class ExportSource:
         """The examples that were learnt from."""
         return self.splits.train
 
+    @property
+    def is_healthy(self) -> bool:
+        """Whether nothing is known that speaks against the labels."""
+        return self.health is not None and self.health.is_healthy
+
     @cached_property
     def certified(self) -> Certified | None:
         """The certificate of all labels, made once for every file of it; None where there is none."""

@@ -68,6 +68,10 @@ class Field:
         """The words as a sentence."""
         return f"{self.words[0].upper()}{self.words[1:]}."
 
+    def number(self, value: float) -> float:
+        """A number as the methods take it: an int where it is to be whole, and is."""
+        return int(value) if self.kind == "whole" and value == int(value) else float(value)
+
     @property
     def wanted(self) -> str:
         """What its value must be, in words.

@@ -178,9 +178,7 @@ def _own_settings(defaults: Mapping[str, dict[str, Any]], shared: dict[str, Any]
         for name in own:
             value = edited[name].iloc[k]
             if pd.notna(value) and value != table[name].iloc[k]:
-                changed.setdefault(method, {})[name] = (
-                    int(value) if value == int(value) and RUN_FIELDS[name].kind == "whole" else float(value)
-                )
+                changed.setdefault(method, {})[name] = RUN_FIELDS[name].number(value)
     return changed
 
 

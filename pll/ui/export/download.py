@@ -66,15 +66,15 @@ def back(run: Run, source: ExportSource, *, results: Results | None = None, is_f
         Whether the button may stand out; it does where the labels are healthy or certified.
     """
     uploads = files_of(run.config.source)
+    stands_out = is_first and (results is not None or source.is_healthy)
     for name, content in uploads.items():
         labelled = _file_name(content.name, name, "labelled" if results is None else "certified")
-        healthy = results is not None or (source.health is not None and source.health.is_healthy)
         plan = (
             partial(_plan, run, source, name)
             if results is None
             else partial(of_run, run.folder, name, results=results, load=loader.dataset)
         )
-        _offer(plan, labelled, about=FORMATS[name].adds, is_first=is_first and healthy, safe=source.spreadsheet_safe)
+        _offer(plan, labelled, about=FORMATS[name].adds, is_first=stands_out, safe=source.spreadsheet_safe)
         if results is None and has_a_row_an_answer(content):
             short = _file_name(content.name, name, "by-example")
             by_example = partial(_plan, run, source, name, by_example=True)
@@ -118,9 +118,9 @@ def labels(source: ExportSource, *, is_first: bool) -> None:
     is_first
         Whether the button may stand out; it does where the labels are healthy.
     """
-    healthy = source.health is not None and source.health.is_healthy
     with beside():
-        _one_file("labels-csv", exporters_of(source)["labels-csv"], source, is_first=is_first and healthy)
+        first = is_first and source.is_healthy
+        _one_file("labels-csv", exporters_of(source)["labels-csv"], source, is_first=first)
         blank = "" if source.certainty.is_known.all() else ", blank where that was not found out"
         st.caption(f"A row an example: its label and how sure it is{blank}.", width="content")
 

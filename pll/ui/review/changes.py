@@ -38,14 +38,9 @@ def retraining(tab: ReviewTab) -> None:
             help="Trains PRODEN-outside anew: your decisions also teach which sets miss the right label. It takes "
             "longer, and may put labels that are no candidates.",
         )
-    button(
-        f"Train on {count(waiting, 'decision' if tab.review.previous is None else 'changed decision')}",
-        _begin,
-        tab,
-        icon="school",
-        key="review-retrain",
-        disabled=not waiting or queue.retraining.snapshot() is not None,
-    )
+    what = "decision" if tab.review.previous is None else "changed decision"
+    cannot = not waiting or queue.retraining.snapshot() is not None
+    button(f"Train on {count(waiting, what)}", _begin, tab, icon="school", key="review-retrain", disabled=cannot)
     if tab.review.previous is not None:
         with beside():
             _came_of_it(tab, key="review-look-panel")
@@ -145,13 +140,8 @@ def followed(tab: ReviewTab) -> None:
         selection_mode="multi-row",
     )
     if len(changed) > most:
-        button(
-            f"The {most} least certain; show more",
-            lambda: st.session_state.update({more: 5 * most}),
-            icon="expand_more",
-            key="review-changed-more",
-            kind="tertiary",
-        )
+        label, show = f"The {most} least certain; show more", st.session_state.__setitem__
+        button(label, show, more, 5 * most, icon="expand_more", key="review-changed-more", kind="tertiary")
     some = changed.rows[chosen["selection"]["rows"]].tolist()
     label = f"Take back {count(len(some), 'change')}" if some else "Take back all"
     rows = some or changed.rows.tolist()

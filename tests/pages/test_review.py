@@ -144,7 +144,12 @@ def test_only_where_two_voters_disagree(open_page: Any, tmp_path: Path) -> None:
         next(pair for pair in disagreeing_pairs(run.splits().train.annotations) if pair.second == 1)
     ).run()
     differ = sum(k % 2 != (k % 3 == 0) for k in range(30))
-    assert not page.exception and f"Only the {differ} examples on which ann and bob disagree." in said(page)
+    only = f"Only the {differ} examples on which ann and bob disagree."
+    assert not page.exception and only in said(page)
+    again = entered(open_page("review", run=run.id, disagree=page.query_params["disagree"]))  # as by F5
+    assert not again.exception and only in said(again)
+    assert only not in said(entered(open_page("review", run=run.id, disagree="another-0-1")))
     page = button(page, "All examples").click().run()
+    assert "disagree" not in page.query_params
     box = next(one for one in page.selectbox if one.label == "Only where two disagree")
     assert box.value is None and "Only the" not in said(page)

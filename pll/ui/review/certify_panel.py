@@ -114,9 +114,7 @@ def _begin(tab: ReviewTab, error: float, level: float, after: int) -> None:
     tab.require("owner")
     tab.queue.compute_order()  # the labels of this moment
     tab.review.certify(error, level, after=after)
-    tab.only = None
-    tab.desk.restrict(None)
-    tab.reassign()
+    tab.restrict(None)
     st.session_state[tab.view_key] = ONE_BY_ONE  # to the first card, whichever view it was begun in
 
 

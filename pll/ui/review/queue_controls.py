@@ -12,10 +12,10 @@ from pll.annotations.agreement import Pair, rows_of_disagreement
 from pll.ui.format import plain
 from pll.ui.review import certify_panel
 from pll.ui.review.keys import action_keys, stand_for_classes
-from pll.ui.review.review_tab import DISAGREEMENTS, Chosen, ReviewTab
+from pll.ui.review.review_tab import DISAGREEMENTS, PAIR, ReviewTab
 from pll.ui.routes import link
 from pll.ui.voters import pairs_of
-from pll.ui.widgets import beside, bound, button, kept_in, toast_errors
+from pll.ui.widgets import beside, bound, button, kept_in
 from pll.wording import count
 
 
@@ -39,19 +39,19 @@ def _only_disagreements(tab: ReviewTab) -> None:
     pairs = pairs_of(f"review-{run}", annotations)
     if annotations is None or not pairs:
         return
-    key = f"review-pair-{run}"
+    by_name = {f"{run}-{pair.first}-{pair.second}": pair for pair in pairs}
+    now = by_name.get(st.query_params.get(PAIR, ""))
 
-    def chosen(pair: Pair | None) -> None:
-        if pair is None:
-            _restrict(tab, None)
-            return
+    def chosen(pair: Pair) -> None:
         names = " and ".join(annotations.annotator_names[who] for who in (pair.first, pair.second))
         rows = rows_of_disagreement(annotations, pair.first, pair.second)
-        _restrict(tab, (rows, f"on which {plain(names)} disagree"))
+        tab.restrict((rows, f"on which {plain(names)} disagree"))
+        st.query_params[PAIR] = f"{run}-{pair.first}-{pair.second}"
 
+    if now is not None and tab.only is None:  # after a reload
+        chosen(now)
     words: dict[str, Any] = {"index": None, "placeholder": "Choose two", "width": 420}
-    now = None if tab.only is None else st.session_state.get(key)
-    bound(st.selectbox, "Only where two disagree", pairs, key=key, now=now, change=chosen, **words)
+    bound(st.selectbox, "Only where two disagree", pairs, key=f"review-pair-{run}", now=now, change=chosen, **words)
 
 
 DISPUTED = "on which the voters disagree, the most telling first"
@@ -87,7 +87,7 @@ def chosen_rows(tab: ReviewTab, run: str) -> None:
     chosen = st.session_state.pop(CHOSEN_KEY, None)
     if chosen is not None and chosen[0] == run:
         _, rows, how = chosen
-        _restrict(tab, (rows, how))
+        tab.restrict((rows, how))
         if how == DISPUTED:
             tab.look_at(rows, "disputed")
     if tab.only is None:
@@ -95,19 +95,7 @@ def chosen_rows(tab: ReviewTab, run: str) -> None:
     rows, how = tab.only
     with beside():
         st.caption(f"Only the {count(len(rows), 'example')} {how}.", width="content")
-        button("All examples", _restrict, tab, None, key="review-all", kind="tertiary")
-
-
-@toast_errors
-def _restrict(tab: ReviewTab, only: Chosen | None) -> None:
-    """Assign these examples only; None for all."""
-    tab.only = only
-    mask = None
-    if only is not None:
-        mask = np.zeros(tab.review.state.answers.shape, dtype=np.bool_)
-        mask[only[0]] = True
-    tab.desk.restrict(mask)
-    tab.reassign()
+        button("All examples", tab.restrict, None, key="review-all", kind="tertiary")
 
 
 def _left(tab: ReviewTab) -> npt.NDArray[np.int64]:

@@ -8,6 +8,7 @@ from typing import Any, cast
 
 import numpy as np
 import numpy.typing as npt
+import streamlit as st
 
 from pll.errors import BusyError, UserError
 from pll.review.desk import Assignment, DecisionResult, Desk
@@ -26,6 +27,8 @@ DECIDING = ("decide", "accept")
 """Kinds of messages that bring decisions."""
 ONE_BY_ONE, DISAGREEMENTS = "One by one", "Disagreements"
 """Names of the view with a card, and of that in which reviewers' disagreements are settled."""
+PAIR = "disagree"
+"""Name in the address of the two voters whose disagreements alone are assigned."""
 SAVED_AS = {"unsure": "unsure", "none": "none of these", "skip": "skipped"}
 
 
@@ -86,6 +89,16 @@ class ReviewTab:
         """Give back what is assigned, and ask for an example: another order or choice is in force."""
         self.desk.release()
         self._show(self.desk.next())
+
+    def restrict(self, only: Chosen | None) -> None:
+        """Assign these examples only; None for all."""
+        st.query_params.pop(PAIR, None)
+        self.only, mask = only, None
+        if only is not None:
+            mask = np.zeros(self.review.state.answers.shape, dtype=np.bool_)
+            mask[only[0]] = True
+        self.desk.restrict(mask)
+        self.reassign()
 
     def look_at(self, rows: npt.NDArray[np.int64], name: str) -> None:
         """These examples first, in their order.

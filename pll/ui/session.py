@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from copy import deepcopy
+from secrets import token_urlsafe
 from time import monotonic
-from typing import TYPE_CHECKING, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
@@ -124,6 +126,7 @@ def view(run: Run | None, kind: Kind = "run") -> None:
         st.query_params.clear()  # also a share link, which would start again
     else:
         st.session_state[kind] = run.id
+        st.query_params.pop(FORM, None)
         if before != run.id:
             st.query_params[kind] = run.id
 
@@ -187,8 +190,28 @@ def hides_navigation() -> bool:
 # ---- the data chosen -------------------------------------------------------------------------------------------------
 
 
+FORM = "setup"
+"""Name in the address of what was chosen for a new run; with it begin the keys of its fields."""
+KEPT = ("choice", f"{FORM}-")
+MOST_FORMS = 1000
+"""Tabs whose choices are kept."""
+
+
+@st.cache_resource(max_entries=MOST_FORMS, show_spinner=False)
+def _chosen_as(person: str, name: str) -> dict[str, Any]:
+    """What one person has chosen under this name, by its key in the session state."""
+    return {}
+
+
 def chosen() -> DataConfig | None:
-    """The data of the last *Get labels* or *Settings* in this tab."""
+    """The data of the last *Get labels* or *Settings* in this tab; after a reload with what was chosen for it."""
+    person = str(login.own_folder(FORM))
+    if "choice" not in st.session_state:
+        st.session_state.update(deepcopy(_chosen_as(person, st.query_params.get(FORM, ""))))
+    if "choice" in st.session_state:
+        name = st.query_params[FORM] = st.session_state.setdefault(FORM, token_urlsafe(9))
+        fields = {str(key): value for key, value in st.session_state.items() if str(key).startswith(KEPT)}
+        _chosen_as(person, name).update(fields)
     return st.session_state.get("choice")
 
 

@@ -53,6 +53,33 @@ def field(page: Any, label: str) -> Any:
     return found
 
 
+def test_a_reload_has_the_data_and_the_settings_again(irises: Any, open_page: Any) -> None:
+    page = field(irises, "Method").set_value("proden-naive").run()
+    page = field(page, "Recipe").set_value("default").run()
+    page = field(page, "Epochs").set_value(37).run()
+    page = field(page, "Model").set_value("mlp").run()
+    name = page.query_params["setup"]
+    again = open_page("train", setup=name)  # another session, as after F5
+    assert not again.exception and not again.info
+    held = {label: field(again, label).value for label in ("Method", "Recipe", "Epochs", "Model")}
+    assert held == {"Method": "proden-naive", "Recipe": "default", "Epochs": 37.0, "Model": "mlp"}
+    button(again, "Reset").click().run()  # of this tab alone
+    assert field(page.run(), "Epochs").value == 37
+    assert "Nothing to train on yet" in open_page("train", setup="another").info[0].value
+    page = button(page, "Start training").click().run()
+    assert "setup" not in page.query_params and "run" in page.query_params
+
+
+@pytest.mark.usefixtures("login")
+def test_what_one_person_chose_is_nobody_elses(open_page: Any) -> None:
+    ann, bob = ({"is_logged_in": True, "email": f"{who}@example.org"} for who in ("ann", "bob"))
+    page = open_page("home", user=ann)
+    page.session_state["choice"] = DataConfig(Source("iris"), flip=Flip("binomial", 0.3))
+    name = page.switch_page("../../pages/train.py").run().query_params["setup"]
+    assert not open_page("train", user=ann, setup=name).info
+    assert "Nothing to train on yet" in open_page("train", user=bob, setup=name).info[0].value
+
+
 def test_start_says_all_that_is_wrong_as_the_page_names_it(irises: Any) -> None:
     wrong = {
         "Epochs": 1e9,

@@ -203,7 +203,7 @@ class SettingsForm:
             titles = [RUN_FIELDS[name].title for name in self.touched]
             with beside():
                 st.caption(f"Set by hand: {', '.join(titles)}.", width="content")
-                button("Reset", self.touched.clear, kind="tertiary", key=f"{self._key}-reset")
+                button("Reset", self.touched.clear, kind="tertiary", key=f"reset-{self._key}")
 
     def _touch(self, name: str, value: float | str | None) -> None:
         if value in (None, ""):  # emptied: as if it had never been touched

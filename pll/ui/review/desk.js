@@ -176,7 +176,7 @@ class Desk extends Station {
     const side = element("div", "answers", stage);
     side.dataset.mode = this.mode;
     if (this.mode === "other") return this.drawOther(side);
-    const { choices, decidable, by_place: byPlace } = this.data;
+    const { choices, decidable, beyond, by_place: byPlace } = this.data;
     if (this.mode === "eliminate") element("p", "ask", side, "Which one is wrong? Press its key. Esc goes back.");
     if (!decidable) element("p", "ask", side, "Somebody else has this example, or has answered it.");
     if (byPlace) element("p", "order", side, "Keys follow this card: 1 is its first candidate.");
@@ -184,6 +184,7 @@ class Desk extends Station {
     const list = element("ol", `choices ${choices.length > MANY ? "many" : choices.length > SEVERAL ? "several" : ""}`, side);
     choices.forEach((choice, k) => this.drawChoice(list, choice, k));
     this.applyFilter(list);
+    if (beyond !== null) element("p", "of", side, beyond >= 0.005 ? `None of these: ${likely(beyond)}` : "Percentages are among the candidates.");
   }
 
   drawChoice(list, choice, k) {

@@ -63,6 +63,7 @@ def payload(tab: ReviewTab) -> Payload:
         "id": assignment.example,
         "hero": _hero(tab, assignment.row, listed),
         "choices": _choices(tab, assignment, listed),
+        "beyond": None if tab.is_blind else round(max(0.0, 1 - sum(one.weight for one in listed)), 4),  # none of these
         "votes": _by_voter(data, votes),
         "texts": _known_classes(tab),
         "by_place": not stand_for_classes(data.class_names),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -25,6 +26,13 @@ def test_candidates_come_in_the_order_of_few_classes_with_columns_beside_the_nea
     assert not possible & {"undo", "back", "forward", "now"}
 
 
+def test_what_the_candidates_do_not_have_is_for_none_of_these(tab: ReviewTab) -> None:
+    assert tab.assignment is not None and payload(tab)["beyond"] == 0
+    less = tuple(replace(one, weight=0.9 * one.weight) for one in tab.assignment.choices)
+    tab.assignment = replace(tab.assignment, choices=less)  # as where others were answered so, or few voted
+    assert payload(tab)["beyond"] == pytest.approx(0.1, abs=1e-3)
+
+
 def test_blind_tells_nothing_of_the_model(tab: ReviewTab) -> None:
     tab.blind = True
     result = payload(tab)
@@ -32,6 +40,7 @@ def test_blind_tells_nothing_of_the_model(tab: ReviewTab) -> None:
     names = [choice["label"] for choice in result["choices"]]
     assert names == sorted(names, key=place.__getitem__)
     assert all(choice["weight"] is None for choice in result["choices"])
+    assert result["beyond"] is None
     assert "%" not in result["message"] and result["message"].endswith(", ".join(names) + ".")
 
 

@@ -15,7 +15,7 @@ from pll.wording import duration
 LONG_EXPERIMENT = 1800.0
 """Seconds from which on the cost on the other kind of machine is said, too."""
 
-BASIS = "estimated from sizes, within a factor of three"
+BASIS = "a rough estimate, from sizes"
 """What the words say of an estimate."""
 
 

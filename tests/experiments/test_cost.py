@@ -33,10 +33,7 @@ def test_what_is_short_is_said_of_this_machine_and_what_is_not_known_not_at_all(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(cost, "gpus", tuple)
-    assert (
-        cost_in_words(cells_of("quick"), 1)
-        == "About 10 seconds on this CPU (estimated from sizes, within a factor of three)."
-    )
+    assert cost_in_words(cells_of("quick"), 1) == "About 10 seconds on this CPU (a rough estimate, from sizes)."
     (cell, *_) = cells_of("cifar10")
     assert seconds_of([replace(cell, source=Source("mine", "/data/mine.csv"))], gpu=False) is None
     assert cost_in_words([], 1) == ""

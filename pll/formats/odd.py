@@ -9,11 +9,14 @@ from __future__ import annotations
 import math
 import re
 import shlex
+import tomllib
 import unicodedata
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
+from importlib.resources import files
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -54,12 +57,9 @@ LEAST_LETTERS_ALIKE = 4
 """Letters at the beginning that two spellings of one class share at least, and fewer than a word with a slip has."""
 
 
-KINDS = (
-    *("agreed", "apart", "attention-check", "chance", "class-names", "copies", "disagreement", "full-sets"),
-    *("in-every-set", "leak", "many-classes", "mark", "more-voters", "no-answer", "no-class", "one-class"),
-    *("one-example", "other-words", "own-words", "questions", "ranks", "spellings", "summary", "swapped"),
-    *("total-row", "two-names", "unnamed-voters", "voter"),
-)
+_FINDINGS: Mapping[str, Mapping[str, str]] = tomllib.loads(files("pll.formats").joinpath("odd.toml").read_text("utf-8"))
+"""By name, what may be odd, in words: `odd.toml`."""
+KINDS = tuple(sorted({about.get("kind", name) for name, about in _FINDINGS.items()}))
 """Short names of all that is looked at."""
 
 
@@ -89,9 +89,6 @@ class Oddity:
     remedy: str = ""
     hint: str = ""
     edits: Mapping[str, str | None] = field(default_factory=dict)
-
-    def __post_init__(self) -> None:
-        assert self.kind in KINDS, self.kind
 
     def __str__(self) -> str:
         shown = f" ({listing(self.cells, limit=MOST_CELLS_IN_FINDING)})" if self.cells else ""
@@ -151,6 +148,13 @@ def findings_in(data: PartialLabelDataset, options: ReadOptions) -> list[Oddity]
 Check = Callable[[PartialLabelDataset, ReadOptions], Iterator[Oddity]]
 
 
+def _odd(name: str, cells: Iterable[str] = (), hint: str = "", /, **facts: Any) -> Oddity:
+    """Return a finding of `odd.toml`, with these facts in its sentence; `hint` where that depends on the data."""
+    about = _FINDINGS[name]
+    text, hint = about["text"].format(**facts), hint or about.get("hint", "")
+    return Oddity(about.get("kind", name), text, tuple(cells), about["remedy"], hint)
+
+
 def _one_example(data: PartialLabelDataset, _: ReadOptions) -> Iterator[Oddity]:
     fields = [*data.feature_names, *data.categories, *data.extras]
     fields += list(data.annotations.annotator_names) if data.annotations is not None else []
@@ -160,12 +164,7 @@ def _one_example(data: PartialLabelDataset, _: ReadOptions) -> Iterator[Oddity]:
     are_columns = any(isinstance(one, list) and len(one) >= FEW_EXAMPLES for one in inside)
     are_columns = are_columns or any(isinstance(one, str) and _LIST.match(one) for one in values)
     if len(data) == 1 and (len(fields) > FEW_EXAMPLES or are_columns):
-        yield Oddity(
-            "one-example",
-            f"The whole file was read as one example of {len(fields)} fields",
-            tuple(fields[:MOST_CELLS_IN_FINDING]),
-            "Bring a table with a row for each example.",
-        )
+        yield _odd("one-example", fields[:MOST_CELLS_IN_FINDING], fields=len(fields))
 
 
 _LIST = re.compile(r'\s*\[\s*(?:"(?:[^"\\]|\\.)*"\s*,\s*){9}')
@@ -181,18 +180,14 @@ def _are_proposed(data: PartialLabelDataset, options: ReadOptions) -> bool:
 def _classes(data: PartialLabelDataset, options: ReadOptions) -> Iterator[Oddity]:
     if not _are_proposed(data, options):
         return
-    names, remedy = data.class_names, "Say which column holds the labels."
+    names = data.class_names
     if len(names) == 1:
-        text = f"There is one class: every label is {names[0]}"
-        yield Oddity("one-class", text, (), remedy, "--column NAME=ROLE")
+        yield _odd("one-class", name=names[0])
     if votes := data.annotations:
         left = [cell for cell, times in votes.unmapped for _ in range(times)]
         if len(left) >= max(votes.n_answers, FEW_EXAMPLES):
-            text = f"Of {len(left) + votes.n_answers:,} answers {len(left):,} name no class ({listing(names, limit=6)})"
-            remedy = "If these are not the classes, list them, or say which column holds the labels."
-            yield Oddity(
-                "no-class", text, tuple(left[:MOST_CELLS_IN_FINDING]), remedy, "--classes A,B,C or --column NAME=ROLE"
-            )
+            every, classes = len(left) + votes.n_answers, listing(names, limit=6)
+            yield _odd("no-class", left[:MOST_CELLS_IN_FINDING], every=every, left=len(left), classes=classes)
     if data.candidates is None:
         return
     sets = data.sets()
@@ -202,8 +197,7 @@ def _classes(data: PartialLabelDataset, options: ReadOptions) -> Iterator[Oddity
     given = _times_given(data)
     rare = 1 if len(labelled) < SOME_EXAMPLES else FEW_TIMES
     if 2 * int((given <= rare).sum()) > len(names):
-        text = f"There are {len(names):,} classes for {len(labelled):,} examples, most of them rare"
-        yield Oddity("many-classes", text, names[:MOST_CELLS_IN_FINDING], remedy, "--column NAME=ROLE")
+        yield _odd("many-classes", names[:MOST_CELLS_IN_FINDING], classes=len(names), examples=len(labelled))
 
 
 def _summary(data: PartialLabelDataset, options: ReadOptions) -> Iterator[Oddity]:
@@ -225,9 +219,7 @@ def _summary(data: PartialLabelDataset, options: ReadOptions) -> Iterator[Oddity
     for names in (*crossed, *([data.class_names] if alone else [])):
         named = {*map(spelling, names)}
         if alone or any(len(some) == n and named <= some for some in cells):
-            text = "Every row has a class or a column of its own: counts of some examples, and none of these themselves"
-            remedy = "Bring the table that was counted, with a row for each example."
-            yield Oddity("summary", text, tuple(names), remedy)
+            yield _odd("summary", names)
             return
 
 
@@ -257,25 +249,21 @@ def _names(data: PartialLabelDataset, options: ReadOptions) -> Iterator[Oddity]:
     names = [name for name in data.class_names if name not in options.keep]
     for what, pattern in _STRANGE.items():
         if found := [name for name in names if pattern.fullmatch(name)]:
-            remedy = "Say which column holds the labels, or list the classes."
-            yield Oddity("class-names", f"Classes are {what}", tuple(found), remedy, "--classes A,B,C")
+            yield _odd("strange", found, what=what)
     sentences = [name for name in names if is_sentence(name)]
     if 3 * len(sentences) > len(names):
-        remedy = "List the classes: sentences are then read as what they name."
-        yield Oddity("class-names", "Classes are whole sentences", tuple(sentences), remedy, "--classes A,B,C")
+        yield _odd("sentences", sentences)
     elif sentences and max(map(len, {*names} - {*sentences})) <= SHORT_CLASS:
-        yield from _to_drop("class-names", "A class is a whole sentence", sentences)
-    minus, if_none = ["-1"] if {*names} == {"-1", "0", "1"} else [], "means that there is no answer, drop it."
-    yield from _to_drop("mark", "A class is called −1, beside 0 and 1", minus, f"If −1 {if_none}")
+        yield from _to_drop("sentence", sentences)
+    yield from _to_drop("minus", ["-1"] if {*names} == {"-1", "0", "1"} else [])
     # `Error: timeout`, and no kind of errors, as `Error grave` is
     errors = [name for name in names if re.fullmatch(r"error(\W*|\s*[\d:(].*)", name, re.IGNORECASE)]
-    yield from _to_drop("mark", "A class is what a program says that failed", errors)
-    remedy = "If they mean that there is no answer, drop them."
-    yield from _to_drop("mark", "Numbers stand apart from those of the others", _far_codes(names), remedy)
+    yield from _to_drop("failed", errors)
+    yield from _to_drop("far-codes", _far_codes(names))
     is_known = data.candidates is None or _has_codebook(data)
     times = [] if is_known else _times_given(data).tolist()
     short = _rare_short({} if is_known else dict(zip(data.class_names, times, strict=True)))
-    yield from _to_drop("mark", "A class is rare, and an abbreviation beside words", short, f"If it {if_none}")
+    yield from _to_drop("abbreviation", short)
 
     voters = data.annotations.annotator_names if data.annotations is not None and not data.annotations.anonymous else ()
     headers = {spelling(one) for one in (*data.feature_names, *data.categories, *data.extras, *voters)}
@@ -287,15 +275,11 @@ def _names(data: PartialLabelDataset, options: ReadOptions) -> Iterator[Oddity]:
     letters = [name for name in words if len(name) == 1]
     called = [name for name in words if spelling(name) in headers and not _is_said_by_several(data, name)]
     ticks = [n for n in names if _TICK.fullmatch(n) and len(letters) < 2 < len(names)]  # x and y are letters
-    remedy = "Say which columns hold the labels, and drop what is none."
-    yield from _to_drop("class-names", "Classes are numbers beside words", odd, remedy)
-    yield from _to_drop("class-names", "Classes are marks in a box beside words", ticks, remedy)
-    columns = [] if _are_sides(data, called) else called
-    yield from _to_drop("class-names", "Classes are called as columns are", columns, remedy)
-    unnamed = tuple(name for name in voters if re.fullmatch(rf"{UNNAMED} \d+", name))
-    if unnamed:
-        remedy = "Give the columns names in one first row; where two rows are the header, make one of them."
-        yield Oddity("unnamed-voters", "Columns without a name were taken for voters", unnamed, remedy)
+    yield from _to_drop("numbers", odd)
+    yield from _to_drop("ticks", ticks)
+    yield from _to_drop("columns", [] if _are_sides(data, called) else called)
+    if unnamed := [name for name in voters if re.fullmatch(rf"{UNNAMED} \d+", name)]:
+        yield _odd("unnamed-voters", unnamed)
 
 
 def _is_said_by_several(data: PartialLabelDataset, name: str) -> bool:
@@ -316,17 +300,21 @@ def _marks(data: PartialLabelDataset, options: ReadOptions) -> Iterator[Oddity]:
         names = [name for name in names if name not in options.keep] if len(names) < data.n_classes - 1 else []
         of_columns = {role for role in data.reading.get("roles", {}).values() if role in ("count", "probability")}
         names = [] if of_columns else names  # a column of counts called `empty` is a class
-        text = "A class is called as what means that there is no answer"
-        yield from _to_drop("mark", text, names, "If it means that there is no answer, drop it.")
+        yield from _to_drop("mark", names)
 
 
-def _to_drop(
-    kind: str, text: str, names: Sequence[str], remedy: str = "If it is no label, drop it."
-) -> Iterator[Oddity]:
+def _to_drop(finding: str, names: Sequence[str]) -> Iterator[Oddity]:
     """Classes that are perhaps no labels, if there are any."""
     if names:
         hint = " ".join(f"--drop={shlex.quote(name)}" for name in names)
-        yield Oddity(kind, text, tuple(names), remedy, hint, dict.fromkeys(names))
+        yield replace(_odd(finding, names, hint), edits=dict.fromkeys(names))
+
+
+def _to_merge(finding: str, same: Mapping[str, str], shown: Iterable[str] = ()) -> Iterator[Oddity]:
+    """Classes that are perhaps others in other words; or those that are `shown`, where it is not known which."""
+    pairs = [f"{name} → {to}" for name, to in same.items()]
+    hint = " ".join(f"--merge {shlex.quote(f'{name}={to}')}" for name, to in same.items())
+    yield replace(_odd(finding, pairs or shown, hint), edits=same)
 
 
 def _times_given(data: PartialLabelDataset) -> npt.NDArray[np.int64]:
@@ -385,13 +373,12 @@ def _sets(data: PartialLabelDataset, options: ReadOptions) -> Iterator[Oddity]:
     if data.annotations is not None and data.annotations.n_answers > MANY * n * data.n_classes:
         return  # so many answers name every class once
     if (sets.sizes == sets.n_classes).all():
-        remedy = "Say which columns hold the labels; perhaps a row is a person, and a column an example."
-        yield Oddity("full-sets", "Every example may have every label", (), remedy, "--column NAME=ROLE")
+        yield _odd("full-sets")
         return
     everywhere = np.flatnonzero(np.bincount(sets.indices, minlength=sets.n_classes) == n)
     found = tuple(name for k in everywhere.tolist() if (name := data.class_names[k]) not in options.keep)
     if found and sets.nnz > n:
-        yield from _to_drop("in-every-set", "A class is in every set", found)
+        yield from _to_drop("in-every-set", found)
 
 
 def _ranks(data: PartialLabelDataset, _: ReadOptions) -> Iterator[Oddity]:
@@ -401,9 +388,7 @@ def _ranks(data: PartialLabelDataset, _: ReadOptions) -> Iterator[Oddity]:
         return
     places = np.arange(1, c + 1)
     if np.allclose(np.sort(data.prior.reshape(n, c), axis=1), places / places.sum(), atol=1e-4):
-        text = f"Every row has the numbers 1 to {c}: places in an order, and no counts"
-        remedy = "Keep what is in the first place alone, as one label."
-        yield Oddity("ranks", text, data.class_names[:MOST_CELLS_IN_FINDING], remedy, "--column NAME=keep")
+        yield _odd("ranks", data.class_names[:MOST_CELLS_IN_FINDING], classes=c)
 
 
 def _voters(data: PartialLabelDataset, _: ReadOptions) -> Iterator[Oddity]:
@@ -412,19 +397,14 @@ def _voters(data: PartialLabelDataset, _: ReadOptions) -> Iterator[Oddity]:
         return
     count = np.bincount(votes.annotators[votes.answer_starts], minlength=votes.n_annotators)
     if 2 * len(data) < votes.n_annotators >= FEW_EXAMPLES and count.mean() > 0.8 * len(data):
-        remedy = "Perhaps a row is a person, and a column an example: say so."
-        text = f"There are {votes.n_annotators} voters for {len(data)} examples"
         names = votes.annotator_names[:MOST_CELLS_IN_FINDING]
-        yield Oddity("more-voters", text, names, remedy, "--column NAME=person --column NAME=item")
+        yield _odd("more-voters", names, voters=votes.n_annotators, examples=len(data))
     pairs = np.unique(votes.annotators * votes.n_classes + votes.labels) // votes.n_classes
     different = np.bincount(pairs, minlength=votes.n_annotators)
     loose = np.flatnonzero((count >= SOME_EXAMPLES) & (different > 0.9 * count))
     if len(loose):
         names = tuple(votes.annotator_names[k] for k in loose)
-        remedy = "Nearly every answer differs from the others: say what the column is."
-        yield Oddity(
-            "voter", "The answers of a voter are nearly all different", names, remedy, option(names[0], "keep")
-        )
+        yield _odd("voter", names, option(names[0], "keep"))
 
 
 def _leaks(data: PartialLabelDataset, _: ReadOptions) -> Iterator[Oddity]:
@@ -443,8 +423,7 @@ def _leaks(data: PartialLabelDataset, _: ReadOptions) -> Iterator[Oddity]:
         codes = np.array([kinds[cell] for cell in cells])
         pairs = len(np.unique(codes * (int(y.max()) + 1) + y))
         if pairs == len(kinds) == len(np.unique(y)):
-            remedy = "Do not learn from it."
-            yield Oddity("leak", "A column says the true label in other words", (name,), remedy, option(name, "keep"))
+            yield _odd("leak", [name], option(name, "keep"))
 
 
 _WITH_PERSON = re.compile(r"(.*\d.*)[\W_]+([^\W\d_][^\W_]*)")
@@ -464,9 +443,7 @@ def _two_names(data: PartialLabelDataset, _: ReadOptions) -> Iterator[Oddity]:
     is_whole = len(firsts) * len(lasts) == len(data) and len(lasts) > 1
     few = 2 * len(firsts) <= len(data) and len(lasts) <= min(MOST_VOTERS_IN_IDS, len(firsts))
     if parts and few and (votes is not None or is_whole):
-        remedy = "Leave only the name of the example in the id, and give the other part a column of its own."
-        text = "No example has two answers; the ids seem to name the voter beside the example"
-        yield Oddity("two-names", text, tuple(data.row_ids[:MOST_CELLS_IN_FINDING].tolist()), remedy)
+        yield _odd("two-names", ids[:MOST_CELLS_IN_FINDING])
 
 
 def _words(data: PartialLabelDataset, options: ReadOptions) -> Iterator[Oddity]:
@@ -482,10 +459,8 @@ def _words(data: PartialLabelDataset, options: ReadOptions) -> Iterator[Oddity]:
     said, kinds = counts.sum(axis=1), (counts > 0).sum(axis=1)
     for who in np.flatnonzero((said >= FEW_EXAMPLES) & (kinds > 1) & (alone > OWN_WORDS * said))[:1]:
         own = tuple(votes.class_names[k] for k in np.flatnonzero((counts[who] > 0) & (users == 1)))
-        remedy = "If they are other words for the same, merge them; if it is another question, say what the column is."
-        text = f"{votes.annotator_names[who]} answers in words that no other voter uses"
         others = [name for name, n in zip(votes.class_names, users, strict=True) if n > 1] or ["CLASS"]
-        yield Oddity("own-words", text, own, remedy, f"--merge '{own[0]}={others[0]}'")
+        yield _odd("own-words", own, f"--merge '{own[0]}={others[0]}'", voter=votes.annotator_names[who])
 
 
 def _questions(data: PartialLabelDataset, options: ReadOptions) -> Iterator[Oddity]:
@@ -509,8 +484,7 @@ def _questions(data: PartialLabelDataset, options: ReadOptions) -> Iterator[Oddi
         pairs = Counter(zip(map(str, cells), of_row.tolist(), strict=True))
         if len(pairs) == n == len({cell for cell, _ in pairs}) and min(pairs.values()) >= FEW_EXAMPLES:
             shown = tuple(f"{cell}: {data.class_names[int(np.flatnonzero(kind == k)[0])]} …" for cell, k in pairs)
-            text = f"The answers are to several questions, which {name} tells apart"
-            yield Oddity("questions", text, shown, "Bring the lines of one question.", "bring another file")
+            yield _odd("questions", shown, column=name)
             return
 
 
@@ -526,8 +500,7 @@ def _agreed(data: PartialLabelDataset, options: ReadOptions) -> Iterator[Oddity]
     apart, several = (given > 0).sum(axis=1) > 1, votes.answers_per_row > 1
     is_same = y == given.argmax(axis=1)
     if apart.sum() >= FEW_EXAMPLES and not (y[apart] >= 0).any() and (is_same & agree)[several & ~apart].all():
-        text = "The true label stands only where all agree, and says what they do: it is made of their answers"
-        yield Oddity("agreed", text, (), "Say that it is only carried along.", "--column NAME=keep")
+        yield _odd("agreed")
 
 
 def _has_codebook(data: PartialLabelDataset) -> bool:
@@ -547,10 +520,7 @@ def _spellings(data: PartialLabelDataset, options: ReadOptions) -> Iterator[Oddi
         held = {name: sets.rows[sets.indices == data.class_names.index(name)] for pair in same.items() for name in pair}
         same = {name: to for name, to in same.items() if not len(np.intersect1d(held[name], held[to]))}
     if same:
-        merges = " ".join(f"--merge {shlex.quote(f'{name}={to}')}" for name, to in same.items())
-        remedy = "If they are the same, merge them."
-        shown = tuple(f"{name} → {to}" for name, to in same.items())
-        yield Oddity("spellings", "Classes look like others in short or misspelled", shown, remedy, merges, same)
+        yield from _to_merge("spellings", same)
 
 
 def _other_words(data: PartialLabelDataset, options: ReadOptions) -> Iterator[Oddity]:
@@ -565,11 +535,7 @@ def _other_words(data: PartialLabelDataset, options: ReadOptions) -> Iterator[Od
         return
     names = data.class_names
     beside = {names[k]: names[np.bincount(of_truth[said == k]).argmax()] for k in kinds.tolist()}
-    same = beside if len({*beside.values()}) == len(beside) else {}
-    shown = tuple(f"{name} → {to}" for name, to in same.items()) or tuple(beside)
-    remedy = "If they are the same in other words, merge them; if not, say what the columns are."
-    merges = " ".join(f"--merge {shlex.quote(f'{name}={to}')}" for name, to in same.items())
-    yield Oddity("other-words", "No voter says any of the true labels", shown, remedy, merges, same)
+    yield from _to_merge("other-words", beside if len({*beside.values()}) == len(beside) else {}, beside)
 
 
 def _same_names(labels: npt.NDArray[np.int64], names: Sequence[str], options: ReadOptions) -> dict[str, str]:
@@ -797,11 +763,9 @@ def _disagreement(data: PartialLabelDataset, options: ReadOptions) -> Iterator[O
         below, above = (float((said - chance).sum()) / spread for said in (agreed, by_codes))
         are_codes = by_codes.mean() > BY_CODES and above > -BELOW_CHANCE  # of two, the other agrees where one does not
         if below < BELOW_CHANCE or (are_codes and below < 0):
-            how_far = f"{agreed.mean():.0%}, by chance {chance.mean():.0%}"
-            text = f"{name} agrees with the others less than by chance ({how_far})"
-            shown = tuple(f"{names[k]} where the others say {names[other]}" for k, other in codes.items() if k != other)
-            remedy = "Perhaps these are other codes or words for the same, or the rows of this voter are shifted: look."
-            yield Oddity("disagreement", text, shown if are_codes else (name,), remedy, option(name, "keep"))
+            shown = [f"{names[k]} where the others say {names[other]}" for k, other in codes.items() if k != other]
+            facts = {"voter": name, "agreed": agreed.mean(), "chance": chance.mean()}
+            yield _odd("disagreement", shown if are_codes else [name], option(name, "keep"), **facts)
             return
     yield from _by_chance(beside, names, votes.n_answers / max(len(np.unique(votes.rows)), 1))
     yield from _apart(votes)
@@ -820,9 +784,7 @@ def _by_chance(beside: _Beside, names: Sequence[str], each: float) -> Iterator[O
     spread = float(np.sqrt((by_chance * (1 - by_chance)).sum())) / n
     most = (agreed - chance + 2 * spread) / max(1 - chance, 1e-9)  # the upper end of Cohen's κ
     if each * most < HARDLY * (1 + (each - 1) * most):
-        text = f"The answers agree hardly more than by chance ({agreed:.0%}, by chance {chance:.0%})"
-        remedy = "Perhaps another column holds the labels: say what the columns are."
-        yield Oddity("chance", text, tuple(names[:MOST_CELLS_IN_FINDING]), remedy, "--column NAME=ROLE")
+        yield _odd("chance", names[:MOST_CELLS_IN_FINDING], agreed=agreed, chance=chance)
 
 
 LEAST_ANSWERS_OF_ALL = 100
@@ -848,9 +810,7 @@ def _apart(votes: Annotations) -> Iterator[Oddity]:
     chance = (both * (shares @ shares.T))[np.triu_indices(len(count), 1)].sum()
     same = len(rows) - len(np.unique(rows * votes.n_classes + labels))
     if chance >= FEW_EXAMPLES and same <= NEVER * chance:
-        text = "Hardly two voters name the same label of an example, as by chance many would"
-        remedy = "Perhaps a column is a class, and its cells name who chose it, or what is so: say what they are."
-        yield Oddity("apart", text, votes.annotator_names, remedy, option(votes.annotator_names[0], "keep"))
+        yield _odd("apart", votes.annotator_names, option(votes.annotator_names[0], "keep"))
 
 
 NEVER = 0.1
@@ -893,14 +853,12 @@ def _no_answer(data: PartialLabelDataset, options: ReadOptions) -> Iterator[Oddi
         least, repeated = (1, UNCLEAR) if is_other else (len(kinds) - 1, 0.0)  # before looking, it may be any of them
         if names[k] not in seen and odds_of_nothing(beside.shares, beside.labels, k, repeated) >= least:
             found.append(names[k])
-    text = "Nobody agrees on a class, though all agree on the others: is it an answer, or that there is none?"
-    yield from _to_drop("no-answer", text, found, "If it is no answer, drop it.")
+    yield from _to_drop("no-answer", found)
     unsaid = sorted(true.keys() - {names[k] for k in np.unique(votes.labels).tolist()})
     unsaid = [name for name in unsaid if name not in options.keep]
     unsaid = [name for name in unsaid if _is_other(name, names) or true[name] >= FEW_EXAMPLES]
     if len(unsaid) == 1 < len(true) - 1:
-        text = "No voter says a class that is among the true labels: is it one, or still open?"
-        yield from _to_drop("no-answer", text, unsaid, "If it is no label, drop it.")
+        yield from _to_drop("unsaid", unsaid)
 
 
 UNCLEAR = 0.25
@@ -1021,9 +979,7 @@ def _copies(data: PartialLabelDataset, _: ReadOptions) -> Iterator[Oddity]:
         if is_whole and not pair.differing and pair.rows >= SOME_EXAMPLES and usual**pair.rows < COPY:
             copies.add(pair.second)
             names = (votes.annotator_names[pair.first], votes.annotator_names[pair.second])
-            remedy = "If one is a copy of the other, leave one out."
-            text = f"Two voters say the same in all {pair.rows} rows that both answered"
-            yield Oddity("copies", text, names, remedy, option(names[1], "keep"))
+            yield _odd("copies", names, option(names[1], "keep"), rows=pair.rows)
 
 
 ALL_ALIKE = 0.97
@@ -1050,8 +1006,7 @@ def _attention(data: PartialLabelDataset, _: ReadOptions) -> Iterator[Oddity]:
             k for k, name in enumerate(votes.class_names) if len(name) > 1 and name.casefold() in texts[row].casefold()
         ]
         if len(named) == 1 and given[row, named[0]] >= max(3, TOLD * given[row].sum()):
-            remedy = "If it is there to see who reads, remove it from the file."
-            yield Oddity("attention-check", "An example says what to answer", (texts[row],), remedy)
+            yield _odd("attention-check", [texts[row]])
 
 
 MOST_TOLD, TOLD, FEW_TOLD = 400, 0.8, 0.1
@@ -1061,15 +1016,14 @@ MOST_TOLD, TOLD, FEW_TOLD = 400, 0.8, 0.1
 def _swapped(data: PartialLabelDataset, _: ReadOptions) -> Iterator[Oddity]:
     """Two things compared in both orders: the same side is then not the same thing."""
     for note in notes_of(data.notes, SWAPPED):
-        remedy = "Write which of the two things was chosen instead of the side, or put all lines in one order."
-        yield Oddity("swapped", str(note).rstrip("."), (), remedy)
+        yield _odd("swapped", said=str(note).rstrip("."))
 
 
 def _total(data: PartialLabelDataset, _: ReadOptions) -> Iterator[Oddity]:
     fields = [data.row_ids, *data.extras.values(), *data.categories.values()]
     last = [(str(cells[-1]), cells[:-1].tolist()) for cells in fields if len(cells) > FEW_EXAMPLES and cells[-1]]
     if found := [cell for cell, others in last if begins_as_total(cell) and cell not in others]:
-        yield Oddity("total-row", "The last row looks like a total", tuple(found[:1]), "Remove that row from the file.")
+        yield _odd("total-row", found[:1])
 
 
 CHECKS: tuple[Check, ...] = (

@@ -308,6 +308,12 @@ ARRAYS: Mapping[str, Mapping[str, Sequence[str]]] = _data()["arrays"] | {
 """Names of arrays by part of a file and meaning, the earlier one counts; those of a training and a test part say so."""
 ROLE_DATA: Mapping[str, Mapping[str, Any]] = _data()["roles"]
 """Roles of columns: its short `title`, `what` one holds, and what is so of it."""
+GUESSED: Mapping[str, str] = _data()["guessed"]
+"""What to say of columns whose role was guessed, by role, in this order."""
+JSON_SHAPES: Mapping[str, str] = _data()["json_shapes"]
+"""What a file of JSON may be, in words."""
+TRAITS: Mapping[str, Sequence[tuple[Sequence[str], str, str]]] = _data()["traits"]
+"""By step, in their order: traits, the role of what has all of them, and why it has it."""
 NO_DATA, STRANGERS = (
     {
         mark.encode("latin-1"): one["what"].format(**_data()["remedies"])

@@ -24,30 +24,12 @@ KEY, SPLIT = "id", "split"
 """The field of a record for the key that it has in an object of objects, or that its list has."""
 VALUES, ANSWERS = "candidates", "answers"
 """The field of a record that is a list of labels, or of what each of several people answered."""
-JSON_SHAPES = {
-    "lines": "objects one after the other",
-    "list": "a list of objects",
-    "keyed": "an object of objects, whose keys are the ids, also in one field of an object",
-    "inside": "a list of objects in one field of an object",
-    "columns": "an object of lists, one a column",
-    "indexed columns": "an object of objects, one a column, whose keys are the rows, also in one field of an object",
-    "parts": "an object of lists of objects, of which each is a part of a split",
-    "split": "an object of the names of columns, and of a list for each row, as pandas splits a table",
-    "lists": "a list of lists of labels",
-    "keyed lists": "an object of lists of labels, whose keys are the ids",
-    "keyed answers": "an object of lists of answers, whose keys are the ids",
-    "keyed people": "an object of objects of answers, whose keys are the ids, and within them who answered",
-}
-"""What a file may be, in words."""
 ROW_FIELDS = ("rows", "data", "items", "examples", "records", "results")
 """What the records are called beside other lists of objects."""
 WITHOUT_PLACE = ("split", "lists", "keyed lists", "keyed answers", "keyed people")
 """Shapes that have no place for a field of a record."""
 _MOST_KEYS = 50
 """Values of an object that are looked at to see which shape it is."""
-
-"""Longest object that is read."""
-
 MAX_VALUES = 1_000_000
 """Values in one object; each takes some fifty times the memory that `[],` has in the file."""
 

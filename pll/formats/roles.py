@@ -22,7 +22,7 @@ from dataclasses import dataclass, replace
 from pll.errors import Note, UserError
 from pll.formats.checks import listing, shorten
 from pll.formats.class_groups import classes, classes_of, counts, probabilities
-from pll.formats.forms import SHOWN, USUAL, Form, form_told_by, plain_name
+from pll.formats.forms import GUESSED, SHOWN, TRAITS, USUAL, Form, form_told_by, plain_name
 from pll.formats.label_frame import NUMBERS, RESERVED_COLUMNS
 from pll.formats.names import (
     CONSENSUS_COLUMNS,
@@ -270,58 +270,11 @@ def _shown(table: Proposal) -> None:
     table.give_all(table.open(), "keep", guessed=False)
 
 
-Traits = tuple[tuple[tuple[str, ...], str, str], ...]
-"""In their order: traits, the role of what has all of them, and why it has it."""
+def _by_traits(step: str) -> Callable[[Proposal], None]:
+    """Return a rule that gives the roles of one step of `TRAITS`."""
 
-_JSON: Traits = (
-    (("other objects",), "keep", ""),
-    # a list of shares (`label_dist`, `probs`) does not say which number is of which class
-    (("!object", "of counts", "lists of numbers"), "keep", ""),
-    (("!object", "lists of shares"), "keep", ""),
-    (("!object", "of labels", "vectors"), "keep", ""),
-    (("!object", "of an aggregate", "vectors"), "keep", ""),
-    (("!object", "vectors"), "vector", ""),
-)
-"""Objects that are neither answers nor shares of labels, numbers of labels without names, and vectors."""
-_REST: Traits = (
-    (("varying",), "keep", "it differs between the answers to one example"),
-    (("unnamed", "blank"), "ignore", ""),  # as after a delimiter at the end of every line
-    (("empty lists",), "keep", ""),
-    (("rows", "empty"), "keep", "empty"),
-    # days as categories would only identify the examples of that day
-    (("dates",), "keep", ""),
-    (("addresses",), "keep", ""),
-    (("usual label", "!fractions"), "keep", ""),
-    (("an id", "!fractions"), "keep", "an id"),
-    (("named id", "ids"), "keep", "an id"),
-    (("in lines", "counts rows"), "keep", "an id"),
-    (("one cell",), "keep", "the same in every row"),
-    (("digits of ids",), "keep", "an id"),
-    (("numbered names",), "keep", "a name of one of several"),
-    (("named no answer", "!fractions"), "keep", "no answer"),  # Na is measured
-    (("of the occasion",), "keep", "of the occasion, and not of the thing"),
-    (("of a state", "!fractions"), "keep", "how far the work is"),
-    (("states",), "keep", "how far the work is"),
-    (("word", "parts"), "keep", "a part of a split"),
-    (("of a check", "marks"), "keep", "which rows were to check answers"),
-    (("of a person", "!of a machine", "!fractions"), "keep", "who it was"),
-    (("beside labels", "how sure"), "keep", "how sure somebody was"),
-    (("in lines", "of a round"), "keep", "the same in a round of answers"),
-    (("word", "of a day or a person"), "keep", "the same of a day, or of a person"),
-    (("word", "too many words"), "keep", "too many different words"),  # each of them stands in too few rows
-    (("of a fact", "number", "words among numbers"), "keep", "it holds words too"),
-    (("in lines", "of counts", "number"), "keep", "what the answers to one example were made into"),
-    (("decimal commas",), "feature", ""),
-    (("number",), "feature", ""),
-    (("word",), "category", ""),
-    ((), "keep", ""),
-)
-"""What is left: labels without a role, dates and empty columns; then numbers and words as features."""
-
-
-def _by_traits(roles: Traits) -> Callable[[Proposal], None]:
     def give(table: Proposal) -> None:
-        for traits, role, why in roles:
+        for traits, role, why in TRAITS[step]:
             table.give_all(which(table, *traits), role, why=why)
 
     return give
@@ -606,7 +559,7 @@ RULES: tuple[Rule, ...] = (
     Rule(_aside),
     Rule(_reserved),
     Rule(_shown),
-    Rule(_by_traits(_JSON)),
+    Rule(_by_traits("objects")),
     Rule(_listed, (*LABELLED, *LINES)),
     Rule(persons, (*LABELLED, *LINES)),
     Rule(_about_people),
@@ -641,7 +594,7 @@ RULES: tuple[Rule, ...] = (
     Rule(unclear, (*LABELLED, *LINES, "true_label"), may_be_asked=False),
     Rule(derived),
     Rule(_about_labels),
-    Rule(_by_traits(_REST)),
+    Rule(_by_traits("rest")),
     Rule(sides),
 )
 """The rules, in their order."""
@@ -649,25 +602,8 @@ RULES: tuple[Rule, ...] = (
 
 def notes_on(columns: Sequence[Column]) -> list[str]:
     """Return sentences on the columns whose role was guessed."""
-    words = {
-        "text": "{} was taken for what there is to read.",
-        "image": "{} was taken for pictures.",
-        "id": "{} was taken for the ids.",
-        "true_label": "{} was taken for the true label.",
-        "candidates": "{} was taken for the candidates.",
-        "candidate": "{} were taken for candidates, one a cell.",
-        "annotator": "{} were taken for annotators; the candidates are all labels they gave.",
-        "score": "{} were taken for the confidence of the annotators.",
-        "class": "{} were taken for classes: 1 is a candidate.",
-        "probability": "{} were taken for probabilities of classes; candidates are those that make up 99 %.",
-        "count": "{} were taken for how many, or which share, chose each class.",
-        "vote": "A line was taken for one annotator's label (in {}).",
-        "vector": "{} was taken for lists of numbers to learn from.",
-        "category": "Columns of words, to be encoded before they are learnt from: {}.",
-        "keep": "Columns that are carried along, not learnt from: {}.",
-    }
-    names = {role: [column.name for column in columns if column.guessed and column.role == role] for role in words}
-    notes = [_said_of(words[role], some) for role, some in names.items() if some]
+    names = {role: [column.name for column in columns if column.guessed and column.role == role] for role in GUESSED}
+    notes = [_said_of(GUESSED[role], some) for role, some in names.items() if some]
     commas = [column.name for column in columns if column.comma and column.role == "feature"]
     if commas:
         notes.append(

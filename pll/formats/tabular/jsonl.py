@@ -1,4 +1,4 @@
-"""JSON lines: a table whose rows are objects; every other shape of `json_objects.JSON_SHAPES` is read as well.
+"""JSON lines: a table whose rows are objects; every other shape of `JSON_SHAPES` is read as well.
 
 Every field is a column with a role (`columns`), `candidates` a list of names.
 """
@@ -17,7 +17,7 @@ from pll.dataset import PartialLabelDataset
 from pll.errors import RowError, UserError
 from pll.formats import json_objects
 from pll.formats.base import ReadOptions
-from pll.formats.forms import form_called
+from pll.formats.forms import JSON_SHAPES, form_called
 from pll.formats.json_objects import Record
 from pll.formats.names import MAX_COLUMNS
 from pll.formats.records import Records, json_column, no_rows, one_column
@@ -175,7 +175,7 @@ class JsonLines(TableFormat):
     def no_place(self, source: Path, options: ReadOptions) -> str:
         shape = json_objects.shape_of(source)
         if shape in json_objects.WITHOUT_PLACE:
-            return f"The file that came in is {json_objects.JSON_SHAPES[shape]}, which has no place for another field."
+            return f"The file that came in is {JSON_SHAPES[shape]}, which has no place for another field."
         if _tables_in(source):
             return "The file that came in holds several tables, of which none has a place for the label of an example."
         if _is_coco(next((record for _, record in json_objects.records(source)), {})):

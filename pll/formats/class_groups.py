@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from pll.formats.checks import listing
 from pll.formats.forms import USUAL, WORDS, plain_name, words_of
+from pll.formats.grouping import grouped
 from pll.formats.names import CLASS_COLUMN, GRID, NAMED, NUMBERED, SHARE_COLUMN, class_name, shown_name
 from pll.formats.proposal import Proposal, one_of, says, share_among, which
 from pll.formats.reading import LABELLED
@@ -503,11 +504,9 @@ def counted_in_grid(table: Proposal) -> list[str]:
 
     Of what people choose, some is nothing, and all of it about the same in each row.
     """
-    groups: dict[str, list[str]] = {}
-    for name in table.open():
-        match = GRID.fullmatch(name)
-        if match and not WORDS["number_of"].isdisjoint(words_of(match["question"])[:1]) and are_counts(table.raw[name]):
-            groups.setdefault(match["question"], []).append(name)
+    asked = ((match["question"], name) for name in table.open() if (match := GRID.fullmatch(name)))
+    of_number = (one for one in asked if not WORDS["number_of"].isdisjoint(words_of(one[0])[:1]))
+    groups = grouped((question, name) for question, name in of_number if are_counts(table.raw[name]))
     return next((names for names in groups.values() if len(names) > 1 and _are_chosen(table, names)), [])
 
 

@@ -20,6 +20,7 @@ from pll.errors import Note, RowError, UserError, notes_of
 from pll.formats.answers import Answers, Chunk
 from pll.formats.base import ReadOptions
 from pll.formats.checks import MAX_NAME, check_class_count, listing, shorten
+from pll.formats.grouping import grouped, summed
 from pll.formats.records import Numbers
 from pll.formats.tabular.answer_cells import (
     MOST_CELLS_SHOWN,
@@ -116,11 +117,9 @@ def labels_of(
     becomes = _whole_numbers(every, {*options.class_names, *own})
     others, about = _without_no_truth(others, votes, becomes, options.keep)
     notes += about
-    every, counts = [*others, *votes.chunks], Counter[str]()
-    for chunk in every:
-        times = chunk.times()
-        for code, name in chunk.names():
-            counts[becomes.get(name, name)] += times[code]
+    every = [*others, *votes.chunks]
+    named = ((name, times[code]) for chunk in every for times in [chunk.times()] for code, name in chunk.names())
+    counts = summed((becomes.get(name, name), times) for name, times in named)
     notes += _doubtful_names({becomes.get(n, n) for chunk in every if chunk.kind == "set" for _, n in chunk.names()})
     spellings = joined_spellings(counts, {*options.class_names, *own}) if options.merge else {}
     if spellings:
@@ -245,11 +244,8 @@ class Votes:
 def _read_votes(answers: Answers, known: Collection[str], options: ReadOptions, no_answer: Sequence[str]) -> Votes:
     """Return the votes, read; `known` are the classes that the truth or the candidates name."""
     votes, people = answers.of("vote"), answers.people
-    said = Counter[tuple[str, str]]()
-    for chunk in votes:
-        if not chunk.values:
-            for who, cell, n in chunk.said():
-                said[people[who], cell] += n
+    unread = (one for chunk in votes if not chunk.values for one in chunk.said())
+    said = summed(((people[who], cell), n) for who, cell, n in unread)
     silent = no_answers_in(said, people, known, no_answer, options)
     doubted = {} if options.class_names or answers.are_free else doubted_in(said, silent, options)
     plain = Counter({one: n for one, n in said.items() if one[1] not in silent and one[1] not in doubted})
@@ -395,9 +391,8 @@ def joined_spellings(counts: Mapping[str, int], apart: Collection[str]) -> dict[
     >>> joined_spellings({"TR4": 3, "tr 4": 1, "TR 5": 1}, ())
     {'tr 4': 'TR4'}
     """
-    groups: dict[str, list[str]] = {}
-    for name in dict.fromkeys((*counts, *apart)):
-        groups.setdefault(re.sub(r"(?<=[^\W\d_]) (?=\d)", "", spelling(name)), []).append(name)
+    every = dict.fromkeys((*counts, *apart))
+    groups = grouped((re.sub(r"(?<=[^\W\d_]) (?=\d)", "", spelling(name)), name) for name in every)
     becomes: dict[str, str] = {}
     for group in groups.values():
         named = [name for name in group if name in apart]

@@ -24,6 +24,7 @@ from pll.formats.class_groups import (
     side_by_side,
     sums_of,
 )
+from pll.formats.grouping import grouped
 from pll.formats.one_column import set_apart
 from pll.formats.proposal import MOST_OFFERED, Proposal, one_of, says, which
 from pll.formats.reading import TO_FILL_IN
@@ -142,9 +143,7 @@ def _said(table: Proposal, name: str) -> list[frozenset[str] | None]:
 def _ask_for_the_column(table: Proposal) -> None:
     """Ask about columns of few words whose names say labels, or, beside texts or pictures, all that may be: which."""
     found = which(table, "of some label", "!of an aggregate", "answers", "labels")
-    stems: dict[str, list[str]] = {}
-    for name in which(table, "rows", "empty"):
-        stems.setdefault(re.sub(r"\d+", "", name), []).append(name)
+    stems = grouped((re.sub(r"\d+", "", name), name) for name in which(table, "rows", "empty"))
     to_fill_in = [name for names in stems.values() if len(names) > 1 for name in names]
     table.give_all(to_fill_in, "keep", why=TO_FILL_IN)
     if not (found or to_fill_in) and table.having("text", "image"):

@@ -27,6 +27,7 @@ from pll.formats.forms import (
     plain_name,
     words_of,
 )
+from pll.formats.grouping import grouped, summed
 from pll.formats.names import OPTION_COLUMN, UNNAMED, is_named_id, may_hold_labels, shown_name
 from pll.formats.reading import LABELLED, Column, Question, question
 from pll.formats.tabular.answer_cells import read_by_hand
@@ -165,9 +166,7 @@ class Proposal:
         if len(roles) != 1:
             return [name for name, column in self.roles.items() if column.role in roles]
         if not self._with_role:
-            self._with_role[""] = []
-            for name, column in self.roles.items():
-                self._with_role.setdefault(column.role, []).append(name)
+            self._with_role = {"": []} | grouped((column.role, name) for name, column in self.roles.items())
         return list(self._with_role.get(roles[0], []))
 
     def usual(self, role: str, names: Sequence[str]) -> list[str]:
@@ -568,14 +567,12 @@ def labels_among(cells: Cells) -> Counter[str]:
     """The labels in cells, in their common spelling, and how often each stands there."""
     filled = present_cells(cells)
     mark = guess_separator(filled)
-    split, counts = dict[str, tuple[int, Sequence[str]]](), Counter[str]()
+    split = dict[str, tuple[int, Sequence[str]]]()
     for cell, count in Counter(filled).items():
         with suppress(UserError):  # reading says where a list cannot be read
             split[cell] = count, split_cell(cell, mark)
-    for cell, labels in read_by_hand(split).items():
-        for label in labels:
-            counts[spelling(label)] += split[cell][0]
-    return counts
+    read = read_by_hand(split)
+    return summed((spelling(label), split[cell][0]) for cell, labels in read.items() for label in labels)
 
 
 def labels_listed(cell: str | None) -> list[str]:
@@ -755,9 +752,7 @@ def _are_dotted(cells: Cells) -> bool:
     parts = [match and (int(match[1]), int(match[2])) for match in map(_DOTTED.fullmatch, {*map(_bare, cells)} - {""})]
     if len(parts) < FEW // 2 or None in parts:
         return False
-    of_first: dict[int, list[int]] = {}
-    for first, second in filter(None, parts):
-        of_first.setdefault(first, []).append(second)
+    of_first = grouped(filter(None, parts))
     every = [second for some in of_first.values() for second in some]
     is_one_year = len(of_first) == 1 and min(of_first) >= LEAST_YEAR
     if (len(of_first) > 1 or is_one_year) and are_dense(every):

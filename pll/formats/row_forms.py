@@ -12,6 +12,7 @@ from itertools import combinations, compress
 from pll.formats.checks import listing, shorten
 from pll.formats.class_groups import agree, amount, counted, counted_in_grid
 from pll.formats.forms import SHOWN, USUAL, WORDS, fits, plain_name, words_of
+from pll.formats.grouping import grouped
 from pll.formats.names import GRID, NUMBERED, is_named_id, may_hold_labels, without_order
 from pll.formats.proposal import (
     MOST_OFFERED,
@@ -122,9 +123,7 @@ def _ask_which_field(table: Proposal) -> None:
 
 def _ask_whose_classes(table: Proposal, classes: Sequence[str]) -> None:
     """Ask which of several questions has the labels, each of which has columns of classes: `kind:::cat`, `tone___1`."""
-    questions: dict[str, list[str]] = {}
-    for name in classes:
-        questions.setdefault(re.split(":::|___", name)[0], []).append(name)
+    questions = grouped((re.split(":::|___", name)[0], name) for name in classes)
     if len(questions) < 2:
         return
     groups = [(f"the answers to {question}", some) for question, some in questions.items()]
@@ -328,11 +327,9 @@ def _without_numbers(name: str) -> str | None:
 
 def _alike(table: Proposal, question_of: Callable[[str], str | None], least: int) -> list[list[str]]:
     """Return the columns of each question, by what their names have in common, that have one vocabulary."""
-    groups: dict[str, list[str]] = {}
-    for name in which(table, *_ITEM_BY_CELLS):
-        asked = question_of(name)  # what it is about may be anything: "You said it three times: no."
-        if asked and not is_named_id(asked) and not says_fact(asked):
-            groups.setdefault(asked, []).append(name)
+    # what it is about may be anything: "You said it three times: no."
+    asked = ((question_of(name), name) for name in which(table, *_ITEM_BY_CELLS))
+    groups = grouped(one for one in asked if one[0] and not is_named_id(one[0]) and not says_fact(one[0]))
     one = [(names, _of_one_question(table, names)) for names in groups.values()]
     alike = [names for names, same in one if len(names) >= least and len(same) >= NEARLY_ALL * len(names)]
     return [names for names in alike if len(table.words(*names)) > 1]
@@ -782,12 +779,10 @@ DIGITS_OF_CODE = 3
 
 def _told_where_answered(table: Proposal) -> list[_Told]:
     """What is told by the lines that have an answer alone, where others have none: what happened else, or is known."""
-    filled: dict[tuple[bool, ...], list[str]] = {}
-    for name in which(table, *_SHORT_ANSWERS):
-        rows = tuple(not is_missing(cell) for cell in table.raw[name])
-        if SOME_ROWS <= sum(rows) < len(rows):
-            filled.setdefault(rows, []).append(name)
-    some = [(table.only(rows), names) for rows, names in [*filled.items()][:MOST_OFFERED]]
+    answers = which(table, *_SHORT_ANSWERS)
+    filled = grouped((tuple(not is_missing(cell) for cell in table.raw[name]), name) for name in answers)
+    of_some = [(rows, names) for rows, names in filled.items() if SOME_ROWS <= sum(rows) < len(rows)]
+    some = [(table.only(rows), names) for rows, names in of_some[:MOST_OFFERED]]
     return [told for part, names in some for told in _told(part, {name: part.raw[name] for name in names})]
 
 

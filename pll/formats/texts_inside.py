@@ -14,6 +14,7 @@ from pll.formats.archive import Members
 from pll.formats.checks import listing
 from pll.formats.codebook import codes_in
 from pll.formats.encodings import as_utf8
+from pll.formats.grouping import grouped
 from pll.formats.tabular.cells import is_number
 
 TEXTS_AS_TABLE = "lines.csv"
@@ -61,9 +62,7 @@ def tables_in_texts(members: Members) -> tuple[dict[str, bytes], list[str]]:
     names = names_of_texts(members)
     members.check_total(names)
     said = {name: _lines(members.read(name)) for name in names}
-    folders = dict[str, list[str]]()
-    for name in names:
-        folders.setdefault(name.rpartition("/")[0], []).append(name)
+    folders = grouped((name.rpartition("/")[0], name) for name in names)
     tables, alone, notes = dict[str, bytes](), list[str](), list[str]()
     for folder, texts in folders.items():
         books = [name for name in texts if _is_codebook(name, said[name])]

@@ -8,7 +8,6 @@ file.
 
 from __future__ import annotations
 
-import json
 import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -21,6 +20,7 @@ from pll.formats.checks import listing
 from pll.formats.codebook import codes_noted, codes_of, decoded, says_nothing
 from pll.formats.crossed import with_names_in_classes, with_shares_of_lines, with_voters
 from pll.formats.forms import USUAL, WORDS_OF_FIELDS, Form, Gather, fits, plain_name
+from pll.formats.grouping import grouped
 from pll.formats.paired import with_pairs
 from pll.formats.proposal import says_fact
 from pll.formats.reading import OF_LABELS
@@ -37,6 +37,7 @@ from pll.formats.tabular.cells import (
     guess_separator,
     is_number,
     mark_in,
+    named_shares,
     nearly_all,
     numbers_in,
     objects_in,
@@ -134,16 +135,16 @@ def _with_named_shares(table: Records, given: Mapping[str, str]) -> Records:
     if len(pairs) != 1:
         return table
     at = [list(table.names).index(name) for name in pairs[0]]
-    rows = [(elements(names), numbers_in(cell or "")) for names, cell in zip(*map(table.texts, at), strict=True)]
-    objects = [dict(zip(names, some, strict=False)) if some else None for names, some in rows]
+    rows = zip(*map(table.texts, at), strict=True)
+    objects = [named_shares(elements(names), numbers_in(cell or "") or ()) or None for names, cell in rows]
     return table.with_columns({pairs[0][0]: objects}, at)
 
 
 def _are_named(labels: Cells, shares: Cells) -> bool:
     """Whether there is a word for each number of the lists of another column, in each of several."""
-    rows = [(elements(names), numbers_in(cell)) for names, cell in zip(labels, shares, strict=True) if cell]
-    as_long = all(len({*map(str, names)}) == len(names) == len(some or ()) for names, some in rows)
-    return as_long and len(rows) > 1 and not any(is_number(str(name)) for names, _ in rows for name in names)
+    rows = [(elements(names), numbers_in(cell) or ()) for names, cell in zip(labels, shares, strict=True) if cell]
+    are_words = not any(is_number(str(name)) for names, _ in rows for name in names)
+    return are_words and len(rows) > 1 and all(named_shares(*row) is not None for row in rows)
 
 
 def _has_number_of_largest(table: Records, name: str) -> bool:
@@ -558,16 +559,12 @@ def _shares_listed(rows: Sequence[Row]) -> list[dict[str, float]]:
     said = {path: [[cell for one in row for cell in _listed(one.get(path))] for row in rows] for path in paths}
     numbers = [path for path in paths if all(isinstance(cell, int | float) for row in said[path] for cell in row)]
     for share, what in ((one, other) for one in numbers for other in paths if _is_beside(one, other)):
-        pairs = [pair for pair in zip(said[what], said[share], strict=True) if any(pair)]
-        are_words = all(isinstance(name, str) for names, _ in pairs for name in names)
-        if are_words and all(len({*names}) == len(names) == len(some) for names, some in pairs):
-            found = [dict(zip(*pair, strict=True)) for pair in zip(said[what], said[share], strict=True)]
-            filled = [one for one in found if one]
-            are_shares = are_share_lists([str([*one.values()]) for one in filled]) and all(
-                len(one) > 1 for one in filled
-            )
-            if are_shares or are_likeliest(list(map(json.dumps, filled))):
-                return found
+        read = [named_shares(*pair) for pair in zip(said[what], said[share], strict=True)]
+        found = [one for one in read if one is not None]
+        filled = [one for one in found if one]
+        are_whole = all(len(one) > 1 for one in filled) and are_share_lists([str([*one.values()]) for one in filled])
+        if len(found) == len(read) and (are_whole or are_likeliest(filled)):
+            return found
     return []
 
 
@@ -611,9 +608,7 @@ def fields_in(value: Any) -> list[dict[str, Any]] | None:
         return None
     found = []
     for one in value:
-        fields: dict[str, list[Any]] = {}
-        for path, leaf in _leaves(one, DEEPEST_OBJECT):
-            fields.setdefault(path, []).append(leaf)
+        fields = grouped(_leaves(one, DEEPEST_OBJECT))
         found.append({path: some[0] if len(some) == 1 else some for path, some in fields.items()})
     return found
 

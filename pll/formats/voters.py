@@ -23,6 +23,7 @@ from pll.formats.class_groups import (
 )
 from pll.formats.forms import USUAL, plain_name
 from pll.formats.forms import WORDS as NAMES
+from pll.formats.grouping import grouped
 from pll.formats.names import LIKE_A_MODEL, NAMED, NUMBERED, grids, scored_by
 from pll.formats.one_column import beside_known, set_apart
 from pll.formats.proposal import (
@@ -148,9 +149,7 @@ def _ask_whether_second(table: Proposal, first: str, second: str) -> None:
 
 def _of_another_kind(table: Proposal, names: Sequence[str]) -> list[str]:
     """Return columns that share no word with those of the largest kind: `model_a`, `model_b` beside `judge_1` …."""
-    kinds: dict[str, list[str]] = {}
-    for name in names:
-        kinds.setdefault(re.split(r"[\W_\d]", name.casefold())[0], []).append(name)
+    kinds = grouped((re.split(r"[\W_\d]", name.casefold())[0], name) for name in names)
     words = table.words(*max(kinds.values(), key=len, default=[]))
     apart = (names for names in kinds.values() if not share_among(table.words(*names), words))
     return [name for names in apart for name in names if len(kinds) > 1]
@@ -649,10 +648,8 @@ def _votes_on(table: Proposal, name: str) -> Iterator[list[str]]:
     if lists:
         yield from map(labels_listed, table.raw[lists[0]])
     elif votes and tasks:
-        lines: dict[tuple[str | None, ...], list[str]] = {}
-        for key, cell in zip(_rows(table, tasks[:1]), table.cells[votes[0]], strict=True):
-            lines.setdefault(key, []).append(spelling(cell or ""))
-        yield from lines.values()
+        lines = zip(_rows(table, tasks[:1]), table.cells[votes[0]], strict=True)
+        yield from grouped((key, spelling(cell or "")) for key, cell in lines).values()
     else:
         voters = [other for other in table.having("annotator") if other != name]
         rows = zip(*(table.cells[n] for n in voters), strict=True) if voters else ((),) * len(table.raw[name])
@@ -788,10 +785,9 @@ def _are_sizes(cells: Cells, sizes: Sequence[int]) -> bool:
 
 def _splits(table: Proposal, name: str, share: str) -> bool:
     """Whether marks say which rows have more than so much of a share, as `spiral` where 0.8 say so."""
-    values: dict[bool | None, list[float]] = {True: [], False: []}
-    for mark, cell in zip(read_marks(table.raw[name]) or (), table.raw[share], strict=True):
-        values.setdefault(mark, []).append(amount(cell) or 0.0)
-    yes, no = values[True], values[False]
+    rows = zip(read_marks(table.raw[name]) or (), table.raw[share], strict=True)
+    values = grouped((mark, amount(cell) or 0.0) for mark, cell in rows)
+    yes, no = values.get(True, []), values.get(False, [])
     return min(len(yes), len(no)) >= LEAST_SPLIT and (min(yes) >= max(no) or max(yes) <= min(no))
 
 
@@ -911,10 +907,7 @@ def rounds(table: Proposal) -> None:
         found = {name: [*_NUMBER.finditer(name)] for name in voters}
         cut = {name: numbers[at] for name, numbers in found.items() if numbers}
         stems = {name: name[: one.start()] + name[one.end() :] for name, one in cut.items()}
-        groups: dict[str, list[str]] = {}
-        for name, stem in stems.items():
-            if any(map(str.isalpha, stem)):
-                groups.setdefault(stem, []).append(name)
+        groups = grouped((stem, name) for name, stem in stems.items() if any(map(str.isalpha, stem)))
         groups = {stem: names for stem, names in groups.items() if 1 < len(names) <= MOST_ROUNDS_OF_VOTER}
         orders = ([int(re.sub(r"\D", "", cut[name][0])) for name in names] for names in groups.values())
         counted = [cut[name] for names in groups.values() for name in names]
@@ -1003,9 +996,7 @@ def graded(table: Proposal) -> list[list[str]]:
     others = stranger or _called_labels(list(fitting)) or asked[: len(asked) == 1]
     for name in others:  # `settled` asks what it is
         del fitting[name]
-    stems: dict[str, list[str]] = {}
-    for name in fitting:
-        stems.setdefault(re.split(r"[\W_\d]", name)[0], []).append(name)
+    stems = grouped((re.split(r"[\W_\d]", name)[0], name) for name in fitting)
     several = [names for names in stems.values() if len(names) > 2]
     groups = _graded_in_grid(fitting) or (several if len(several) > 1 else [list(fitting)])
     if len(fitting) == 3:

@@ -54,6 +54,7 @@ from pll.formats.checks import (
     shorten,
 )
 from pll.formats.forms import ARRAYS, WORDS, words_of
+from pll.formats.grouping import grouped
 from pll.formats.labels import sets_of, sets_of_shares
 from pll.formats.names import is_named_id, results_among
 from pll.formats.proposal import says
@@ -310,11 +311,9 @@ def voters_among(names: Sequence[str]) -> list[str]:
     >>> voters_among(["X", "y", "random_label1", "random_label2"]), voters_among(["X", "label1", "x_2", "x_3"])
     (['random_label1', 'random_label2'], [])
     """
-    stems: dict[str, list[str]] = {}
-    for name in names:
-        stem = name.rstrip("0123456789")
-        if stem != name and not (WORDS["labels"] | WORDS["people"]).isdisjoint(words_of(stem)):
-            stems.setdefault(stem, []).append(name)
+    numbered = ((stem, name) for name in names if (stem := name.rstrip("0123456789")) != name)
+    called = WORDS["labels"] | WORDS["people"]
+    stems = grouped(one for one in numbered if not called.isdisjoint(words_of(one[0])))
     return max((some for some in stems.values() if len(some) > 1), key=len, default=[])
 
 

@@ -24,6 +24,7 @@ from pll.errors import Note, UserError
 from pll.formats.base import ReadOptions
 from pll.formats.checks import listing, shorten
 from pll.formats.forms import NO_ANSWER, WORDS, any_of
+from pll.formats.grouping import summed
 from pll.formats.tabular.cells import (
     ANSWER_FIELDS,
     COVERED,
@@ -281,9 +282,8 @@ def no_answers_in(
         found -= nones
     found |= minus_one(set(counts) - found, people)
     if len({spelling(cell) for cell in counts.keys() - found}) == 1:  # beside one class a code is the other: V and NV
-        codes = Counter[str]()
-        for cell in found:
-            codes[spelling(cell)] += counts[cell] if cell.strip().isalpha() and len(cell.strip()) <= LONGEST_MARK else 0
+        short = [cell for cell in found if cell.strip().isalpha() and len(cell.strip()) <= LONGEST_MARK]
+        codes = summed((spelling(cell), counts[cell]) for cell in short)
         code, times = max(codes.items(), key=lambda one: one[1], default=("", 0))
         found = {cell for cell in found if not times or spelling(cell) != code}
     kept = {spelling(name) for name in stays}
@@ -300,9 +300,7 @@ def _is_class(counts: Counter[str], nones: Collection[str], silent: Collection[s
 
     Programs that have no answer write None.
     """
-    classes = Counter[str]()
-    for cell in counts.keys() - silent:
-        classes[spelling(cell)] += counts[cell]
+    classes = summed((spelling(cell), counts[cell]) for cell in counts.keys() - silent)
     code = counts["NONE"] if all(map(str.isupper, counts.keys() - silent)) else 0
     least = min((n for n in classes.values() if n >= FREQUENT * counts.total()), default=0)
     every = sum(counts[cell] for cell in nones)
@@ -311,11 +309,7 @@ def _is_class(counts: Counter[str], nones: Collection[str], silent: Collection[s
 
 def _cells_of(said: Said) -> Counter[str]:
     """How often each cell stands there that is no blank."""
-    counts = Counter[str]()
-    for (_, cell), n in said.items():
-        if cell.strip():
-            counts[cell] += n
-    return counts
+    return summed((cell, n) for (_, cell), n in said.items() if cell.strip())
 
 
 def note_silent(silent: Mapping[str, int]) -> list[str]:
@@ -540,9 +534,7 @@ def proposed_classes(
     """
     mapped = AnswerReader((), by_hand)
     answers = {one: count for one, count in answers.items() if one[1].strip() and not mapped.is_mapped(one[1])}
-    texts = Counter[str]()
-    for (_, text), count in answers.items():
-        texts[text.strip()] += count
+    texts = summed((text.strip(), count) for (_, text), count in answers.items())
     if 2 * sum(count for text, count in texts.items() if is_sentence(text)) > texts.total():
         return _words_of(list(texts.elements()))
     voters: defaultdict[str, set[str]] = defaultdict(set)
@@ -649,10 +641,9 @@ def meant(cells: Mapping[str, int], keep: Collection[str] = ()) -> dict[str, tup
     >>> meant({"A": 5, "B": 5, "C": 5, "D": 2, "cf. A": 2, "cf. B": 2, "cf. C": 1, "cf. D": 3})["cf. D"]
     ('D',)
     """
-    counts, spelled = Counter[str](), dict[str, str]()
-    for cell, times in sorted(cells.items(), key=lambda one: -one[1]) if len(cells) <= MOST_CELLS_COMPARED else ():
-        counts[spelling(cell)] += times
-        spelled.setdefault(spelling(cell), cell.strip())
+    most_first = sorted(cells, key=lambda cell: -cells[cell]) if len(cells) <= MOST_CELLS_COMPARED else []
+    counts = summed((spelling(cell), cells[cell]) for cell in most_first)
+    spelled = {spelling(cell): cell.strip() for cell in most_first[::-1]}
     found, alone = dict[str, tuple[str, ...]](), dict[str, str]()
     recur = max(counts.values(), default=0) > 1  # among texts nothing does
     every = {one: _named_in(cell, counts) if _may_name_more(cell) else [one] for one, cell in spelled.items() if recur}
@@ -699,9 +690,7 @@ def read_by_hand(
     ('a', 'b')
     """
     counts = Counter({cell: times for cell, (times, _) in cells.items()})
-    for times, parts in cells.values():
-        for part in parts if len(parts) > 1 else ():
-            counts[part] += times
+    counts += summed((part, times) for times, parts in cells.values() if len(parts) > 1 for part in parts)
     several = meant(counts + Counter(known), keep)
     return {
         cell: several.get(cell) or tuple(dict.fromkeys(name for part in parts for name in several.get(part, (part,))))

@@ -1197,7 +1197,7 @@ def objects_in(name: str, cells: Cells) -> tuple[str, Cells]:
     if _say_who(name, cells):
         return "voters", cells
     are_counts = says_counts(name) or _says_answers(name) or _are_counted(cells) or _hold_counts(cells)
-    are_counts |= are_likeliest(cells)
+    are_counts |= are_likeliest([_object(cell) or {} for cell in cells if cell])
     if nearly_all(says_shares, cells):
         return "shares", list(map(names_shared, cells))
     return "others", cells
@@ -1278,21 +1278,20 @@ def _hold_counts(cells: Cells) -> bool:
     return len(said) > 1 and are_whole and are_few and _one_is_far_above([[*one.values()] for one in said])
 
 
-def are_likeliest(cells: Cells) -> bool:
+def are_likeliest(objects: Sequence[Mapping[str, Any]]) -> bool:
     """Whether objects hold shares, the largest first, mostly several, of this label or that: the likeliest of many.
 
     Examples
     --------
-    >>> are_likeliest(['{"cat": 0.6, "dog": 0.3}', '{"dog": 0.7}', '{"fox": 0.5, "cat": 0.4}'])
+    >>> are_likeliest([{"cat": 0.6, "dog": 0.3}, {"dog": 0.7}, {"fox": 0.5, "cat": 0.4}])
     True
     """
-    said = [[*(_object(cell) or {}).items()] for cell in cells if cell]
-    shares = [[share for _, share in one] for one in said]
+    shares = [[*one.values()] for one in objects]
     if not all(some and all(map(_is_share, some)) and sum(some) <= 1 + ROUNDED for some in shares):
         return False
     are_several = 2 * sum(len(some) > 1 for some in shares) > len(shares) > 0
     are_falling = all(some == sorted(some, reverse=True) for some in shares)
-    return are_several and are_falling and len({one[0][0] for one in said}) > 1
+    return are_several and are_falling and len({next(iter(one)) for one in objects}) > 1
 
 
 def _are_one_list(cells: Cells) -> bool:
@@ -1392,8 +1391,7 @@ def _object(cell: str) -> dict[str, Any] | None:
     with suppress(RecursionError):
         value = _value_in(text, as_written=False) if text.startswith(_OBJECTS) else None
         if isinstance(value, list) and all(isinstance(one, list | tuple) and len(one) == 2 for one in value):
-            pairs = {name: share for name, share in value if isinstance(name, str) and _is_share(share)}
-            value = pairs if len(pairs) == len(value) else None
+            value = named_shares(*zip(*value, strict=True))
         if isinstance(value, dict) and all(isinstance(key, str) for key in value):
             return _by_name(value)
     return None
@@ -1406,11 +1404,31 @@ def _by_name(fields: dict[str, Any]) -> dict[str, Any]:
     ({'cat': 0.9, 'dog': 0.1}, {'ann': ['cat'], 'bob': ['dog']})
     """
     lists = [one for one in fields.values() if isinstance(one, list)]
-    if len(lists) != 2 or len(fields) != 2:
-        return fields
-    shares, names = sorted(lists, key=lambda one: all(isinstance(name, str) for name in one))
+    ways = (lists, lists[::-1]) if len(lists) == len(fields) == 2 else ()
+    return next((found for way in ways if (found := named_shares(*way)) is not None), fields)
+
+
+def named_shares(names: Collection[Any], shares: Collection[Any]) -> dict[str, float] | None:
+    """Return how likely, or how frequent, each of some labels is, in whatever lists both stand; None where they do not.
+
+    Parameters
+    ----------
+    names
+        The labels: texts, none twice.
+    shares
+        As many numbers.
+
+    Examples
+    --------
+    >>> (
+    ...     named_shares(["cat", "dog"], [0.9, 0.1]),
+    ...     named_shares(["cat", "cat"], [0.9, 0.1]),
+    ...     named_shares(["cat"], ["no"]),
+    ... )
+    ({'cat': 0.9, 'dog': 0.1}, None, None)
+    """
     are_named = all(isinstance(name, str) for name in names) and len({*names}) == len(names) == len(shares)
-    return dict(zip(names, shares, strict=True)) if are_named and all(map(_is_share, shares)) else fields
+    return dict(zip(names, shares, strict=True)) if are_named and all(map(_is_share, shares)) else None
 
 
 _ONE_SAID = re.compile(

@@ -25,7 +25,7 @@ from pll.formats.forms import USUAL, WORDS, plain_name
 from pll.formats.names import CLASS_COLUMN
 from pll.formats.proposal import practice_in, says, says_aggregate, withdrawn_by
 from pll.formats.reading import Column, form_of
-from pll.formats.records import Chunks, Numbers, RowNumber, codes_of
+from pll.formats.records import Chunks, Floats, Numbers, RowNumber, codes_of
 from pll.formats.tabular.cells import (
     MINUS_ONE,
     counts_in,
@@ -45,6 +45,8 @@ ANSWER_KINDS = ("vote", "set", "share", "truth")
 
 Filled: TypeAlias = tuple[Column, Chunks]
 """A column that is about labels, and its cells as text."""
+Marks: TypeAlias = npt.NDArray[np.bool_]
+"""Of rows, or of answers, something that is so of some."""
 
 BETWEEN_ANSWERS = " · "
 """Between what several columns call an example."""
@@ -96,7 +98,7 @@ class Chunk:
     row: Numbers
     row_of: RowNumber = int
     column: str = ""
-    weight: npt.NDArray[np.float64] | None = None
+    weight: Floats | None = None
     separator: str = "|"
     values: Sequence[Mapping[str, float]] = ()
     are_weighed: bool = False
@@ -144,24 +146,23 @@ class Chunk:
         sizes = np.array([len(names) for names in self.values], dtype=np.int64)
         counts = sizes[self.codes]
         within = np.arange(int(counts.sum())) - np.repeat(np.cumsum(counts) - counts, counts)
-        return np.repeat(np.arange(len(self.codes)), counts), np.repeat(
-            (np.cumsum(sizes) - sizes)[self.codes], counts
-        ) + within
+        starts = np.repeat((np.cumsum(sizes) - sizes)[self.codes], counts)
+        return np.repeat(np.arange(len(self.codes)), counts), starts + within
 
     def numbers(self, number: Mapping[str, int]) -> Numbers:
         """The class of each of `names`."""
         return np.array([number[name] for _, name in self.names()], dtype=np.int64)
 
-    def weights(self) -> npt.NDArray[np.float64]:
+    def weights(self) -> Floats:
         """The confidence, or how often or how likely it is, of each of `names`."""
         return np.array([weight for names in self.values for weight in names.values()], dtype=np.float64)
 
-    def numbered(self) -> tuple[Numbers, npt.NDArray[np.float64]]:
+    def numbered(self) -> tuple[Numbers, Floats]:
         """(k,) the examples, and (k,) how often or how likely it is, of each name in every answer, as `spread`."""
         at, within = self.spread()
         return self.example[at], self.weights()[within] if self.weight is None else self.weight[at]
 
-    def only(self, stays: npt.NDArray[np.bool_]) -> Chunk:
+    def only(self, stays: Marks) -> Chunk:
         """Return some of the answers."""
         weight = None if self.weight is None else self.weight[stays]
         parts = {name: getattr(self, name)[stays] for name in ("example", "who", "codes", "row")}
@@ -381,11 +382,7 @@ class _Filler:
             self.notes.append(Note(text, kind="states"))
 
     def _named(
-        self,
-        what: str,
-        columns: Sequence[Filled],
-        is_needed: npt.NDArray[np.bool_],
-        only: npt.NDArray[np.bool_] | None = None,
+        self, what: str, columns: Sequence[Filled], is_needed: Marks, only: Marks | None = None
     ) -> tuple[Numbers, list[str]]:
         """Codes of the names in columns, and these; of whom nothing counts is no voter: where needed, or `only`."""
         codes, names = names_in([cells for _, cells in columns], is_needed if only is None else only)
@@ -443,14 +440,12 @@ class _Filler:
             elif role == "true_label":
                 self._column("truth", "true_label", cells, self.nobody)
 
-    def _scores(self, column: Column, cells: Chunks) -> npt.NDArray[np.float64]:
+    def _scores(self, column: Column, cells: Chunks) -> Floats:
         """(rows,) the confidences in a column, NaN where there is none."""
         chunk = whole_column(f"score of {shorten(column.display_name)}", cells, self.row_of)
         return np.array(chunk.mapped(_score), dtype=np.float64)[chunk.codes]
 
-    def _column(
-        self, kind: str, name: str, cells: Chunks, who: Numbers, weight: npt.NDArray[np.float64] | None = None
-    ) -> None:
+    def _column(self, kind: str, name: str, cells: Chunks, who: Numbers, weight: Floats | None = None) -> None:
         """Put the cells of a column that hold anything into the table, as far as they count."""
         codes, distinct = codes_of(cells)
         rows = filled_rows(codes, distinct) & (self.example != NOBODY)
@@ -458,25 +453,11 @@ class _Filler:
         if kind == "vote" and mark == "," and sum(mark in cell for cell in distinct) < 2:
             mark = "|"  # the name of one class
         mark = " " if kind == "set" and mark == "|" and _are_words_apart(distinct) else mark
-        at = np.flatnonzero(rows & self.counted if kind == "vote" else rows)
-        used = {*np.unique(codes[at]).tolist()}  # as `null` is not, where it stands beside no example alone
+        stays = rows & self.counted if kind == "vote" else rows
+        used = {*np.unique(codes[stays]).tolist()}  # as `null` is not, where it stands beside no example alone
         distinct = [cell if k in used or not is_no_answer(cell) else "" for k, cell in enumerate(distinct)]
-        self._put(kind, name, distinct, codes[at], at, who[at], None if weight is None else weight[at], separator=mark)
-
-    def _put(
-        self,
-        kind: str,
-        name: str,
-        cells: list[str],
-        codes: Numbers,
-        rows: Numbers,
-        who: Numbers,
-        weight: npt.NDArray[np.float64] | None = None,
-        **more: Any,
-    ) -> None:
-        """Put what some rows say into the table; `more` are other fields of a chunk."""
-        example = self.example[rows]
-        self.chunks.append(Chunk(kind, example, who, codes, cells, rows, self.row_of, name, weight, **more))
+        chunk = Chunk(kind, self.example, who, codes, distinct, np.arange(self.rows), self.row_of, name, weight, mark)
+        self.chunks.append(chunk.only(stays))
 
     def _class_columns(self) -> None:
         """A column a class: its name where it is marked; −1 is a doubt where others say 0, and else a no."""
@@ -494,8 +475,9 @@ class _Filler:
             is_vote = self.form == "answer"
             rows = np.flatnonzero(marked & self.counted if is_vote else marked)
             who = (self.who if is_vote else self.nobody)[rows]
-            means = [{name: math.nan}]
-            self._put("vote" if is_vote else "set", name, [name], np.zeros_like(rows), rows, who, values=means)
+            kind, means = "vote" if is_vote else "set", [{name: math.nan}]
+            example, none = self.example[rows], np.zeros_like(rows)
+            self.chunks.append(Chunk(kind, example, who, none, [name], rows, self.row_of, name, values=means))
         if doubts:
             text = f"−1 says in {doubts:,} cells that a class is not sure: it is a candidate there."
             self.notes.append(Note(text, kind="labels"))
@@ -543,7 +525,9 @@ class _Filler:
             codes = np.array([place.setdefault(one[2], len(place)) for one in found], dtype=np.int64)
             who = np.array([self.people.setdefault(name or "?", len(self.people)) for name in names], dtype=np.int64)
             weight = np.array([one[3] for one in found], dtype=np.float64)
-            self._put("vote", column.name, list(place), codes, rows, who, weight, separator=guess_separator(place))
+            example, mark = self.example[rows], guess_separator(place)
+            chunk = Chunk("vote", example, who, codes, [*place], rows, self.row_of, column.name, weight, mark)
+            self.chunks.append(chunk)
 
 
 def answer_names(n: int) -> tuple[str, ...]:
@@ -587,7 +571,7 @@ def _abstains(cell: str) -> bool:
     return cell.strip() in ("-1", "-1.0") or cell.strip().casefold() == "abstain"
 
 
-def names_in(columns: Sequence[Chunks], only: npt.NDArray[np.bool_] | None = None) -> tuple[Numbers, list[str]]:
+def names_in(columns: Sequence[Chunks], only: Marks | None = None) -> tuple[Numbers, list[str]]:
     """Return (rows,) which name each row has, −1 where it has none, and the names in the order of first appearance.
 
     Parameters
@@ -609,9 +593,8 @@ def names_in(columns: Sequence[Chunks], only: npt.NDArray[np.bool_] | None = Non
         given = zip(*(chunks.to_pylist() for chunks in columns), strict=True)
         rows = [tuple((cell or "").strip() for cell in row) for row in given]
         every = {row for row in rows if any(row)}
-        least = next(
-            (k for k in range(1, len(columns)) if len({row[:k] for row in every if row[0]}) == len(every)), None
-        )
+        named = [row for row in every if row[0]]
+        least = next((k for k in range(1, len(columns)) if len({row[:k] for row in named}) == len(every)), None)
         together = [BETWEEN_ANSWERS.join(row[:least]) if any(row) else None for row in rows]
         cells = pa.chunked_array([pa.array(together, pa.string())])
     cells = cells if only is None else pc.if_else(pa.array(only), cells, None)
@@ -636,7 +619,7 @@ def _alike(names: Sequence[str]) -> list[str]:
     return [first.setdefault(keys[name] if len(keys[name]) >= WHOLE_NAME else name, name) for name in bare]
 
 
-def filled_rows(codes: Numbers, cells: Sequence[str]) -> npt.NDArray[np.bool_]:
+def filled_rows(codes: Numbers, cells: Sequence[str]) -> Marks:
     """Return (rows,) whether a cell holds anything.
 
     Parameters
@@ -669,7 +652,7 @@ def _mark(cell: str) -> bool:
     return mark
 
 
-def shares_in(columns: Sequence[Chunk]) -> npt.NDArray[np.float64]:
+def shares_in(columns: Sequence[Chunk]) -> Floats:
     """Return (n, columns) float64, how likely or how often each class is.
 
     Where the rows without a missing cell, at least half of all, have one sum, the missing cells of a row share what is
@@ -693,7 +676,7 @@ def shares_in(columns: Sequence[Chunk]) -> npt.NDArray[np.float64]:
     return shares
 
 
-def share_chunks(names: Sequence[str], shares: npt.NDArray[np.float64], example: Numbers) -> list[Chunk]:
+def share_chunks(names: Sequence[str], shares: Floats, example: Numbers) -> list[Chunk]:
     """Return (rows, names) shares of classes as answers, a column a class.
 
     Parameters

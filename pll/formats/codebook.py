@@ -270,21 +270,16 @@ def codes_noted(rows: Sequence[Sequence[str]], columns: Sequence[Cells] = ()) ->
     >>> codes_noted([["b", "brown"], ["n", "black"]], [["b", "n", "n", "b"]]), codes_noted([["b", "brown"]], [["x"]])
     ({'': {'b': 'brown', 'n': 'black'}}, {})
     """
-    pairs = [match for row in rows for cell in row for match in _MEANT.finditer(cell)]
-    codes = {match["code"]: match["name"].strip() for match in pairs if not is_number(match["name"].strip())}
-    if len(codes) > 1 and len({*codes.values()}) == len(codes) == len(pairs):
-        return {"": codes}
-    turned = [match for row in rows for cell in row for match in _CALLED.finditer(cell)]
-    codes = {match["code"]: match["name"] for match in turned}
-    are_defined = len(turned) == len(codes) > 1 and len({*codes.values()}) == len(codes)
-    if are_defined and any(_is_coded(one, codes) for one in columns):
-        return {"": codes}
+    meant, called = ([m for row in rows for cell in row for m in one.finditer(cell)] for one in (_MEANT, _CALLED))
+    numbers = {match["code"]: match["name"].strip() for match in meant if not is_number(match["name"].strip())}
+    defined = {match["code"]: match["name"] for match in called}
     filled = [[cell.strip() for cell in row if cell.strip()] for row in rows]
     alone = [_pair([cell], 0) for row in filled for cell in row]
     said = alone if any(map(any, alone)) else [_pair(row, 0) for row in filled if len(row) == 2]
-    codes = {code: name for code, name in said if code}
-    is_said = len(codes) > 1 and len({*codes.values()}) == len(codes) and any(_is_coded(one, codes) for one in columns)
-    return {"": codes} if is_said else {}
+    found = [numbers] if len(numbers) == len(meant) else []
+    others = [defined] * (len(defined) == len(called)) + [{code: name for code, name in said if code}]
+    found += [codes for codes in others if any(_is_coded(one, codes) for one in columns)]
+    return next(({"": codes} for codes in found if len({*codes.values()}) == len(codes) > 1), {})
 
 
 _MEANT = re.compile(r"(?:^|[,;:(\n·#]|\s{2})\s*(?P<code>-?\d{1,3})\s*=\s*(?P<name>[^,;=()\n·]{1,60})")

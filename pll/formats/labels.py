@@ -21,7 +21,7 @@ from pll.formats.answers import Answers, Chunk
 from pll.formats.base import ReadOptions
 from pll.formats.checks import MAX_NAME, check_class_count, listing, shorten
 from pll.formats.grouping import grouped, summed
-from pll.formats.records import Numbers
+from pll.formats.records import Floats, Numbers
 from pll.formats.tabular.answer_cells import (
     MOST_CELLS_SHOWN,
     NUMBER,
@@ -146,8 +146,22 @@ def labels_of(
         notes.append("Nobody gave a label: the columns of the annotators are empty.")
     if only_votes and annotations is not None:
         return Labels(names, annotations=annotations, notes=tuple(notes))
-    candidates, prior, about = _sets(every, answers, names, number, annotations, options, may_be_empty=may_be_empty)
-    y = _truth([chunk for chunk in every if chunk.kind == "truth"], answers.n, number)
+    stated, shares, truth = ([chunk for chunk in every if chunk.kind == kind] for kind in ("set", "share", "truth"))
+    candidates: CandidateSets | None = None
+    prior: Weights | None = None
+    about = []
+    if stated:
+        candidates, prior, about = _own_sets(stated, answers, names, number, may_be_empty=may_be_empty)
+    elif annotations is not None:
+        candidates, about = sets_of(annotations, options.combine)
+        prior = counted_prior(annotations, candidates)
+    elif shares:
+        wide, places = np.zeros((answers.n, len(names))), [number[chunk.column] for chunk in shares]
+        for place, chunk in zip(places, shares, strict=True):
+            assert chunk.weight is not None
+            np.add.at(wide[:, place], chunk.example, chunk.weight)
+        candidates, prior = sets_of_shares(wide, names, places)
+    y = _truth(truth, answers.n, number)
     return Labels(names, candidates, y, annotations, prior, (*notes, *about))
 
 
@@ -356,11 +370,9 @@ _SEVERAL = re.compile("[" + re.escape("".join(SEPARATORS[:3])) + "]")
 
 def _doubtful_names(names: Collection[str]) -> list[str]:
     """Return a note on candidates that may be several, joined otherwise than in the other cells: `x;y` beside `x|y`."""
-    doubtful = [
-        name
-        for name in sorted(names)
-        if any(mark in name and {part.strip() for part in name.split(mark)} <= {*names} for mark in SEPARATORS)
-    ]
+    every = [(name, mark) for name in sorted(names) for mark in SEPARATORS if mark in name]
+    parted = (name for name, mark in every if {part.strip() for part in name.split(mark)} <= {*names})
+    doubtful = list(dict.fromkeys(parted))
     were = "was" if len(doubtful) == 1 else "were each"
     text = f"{listing(doubtful)} {were} read as one label, though the parts are labels too"
     return [Note(f"{text}: join them as in the other cells if they are several.", kind="doubtful")] if doubtful else []
@@ -490,40 +502,12 @@ def _annotations(votes: Votes, answers: Answers, names: tuple[str, ...], number:
     )
 
 
-def _sets(
-    chunks: Sequence[Chunk],
-    answers: Answers,
-    names: tuple[str, ...],
-    number: Mapping[str, int],
-    annotations: Annotations | None,
-    options: ReadOptions,
-    *,
-    may_be_empty: bool,
-) -> tuple[CandidateSets | None, Weights | None, list[str]]:
-    """The candidate sets, their prior, and notes about them."""
-    own = [chunk for chunk in chunks if chunk.kind == "set"]
-    shares = [chunk for chunk in chunks if chunk.kind == "share"]
-    if own:
-        return _own_sets(own, answers, names, number, may_be_empty=may_be_empty)
-    if annotations is not None:
-        sets, notes = sets_of(annotations, options.combine)
-        return sets, counted_prior(annotations, sets), notes
-    if not shares:
-        return None, None, []
-    wide, places = np.zeros((answers.n, len(names))), [number[chunk.column] for chunk in shares]
-    for place, chunk in zip(places, shares, strict=True):
-        assert chunk.weight is not None
-        np.add.at(wide[:, place], chunk.example, chunk.weight)
-    sets, prior = sets_of_shares(wide, names, places)
-    return sets, prior, []
-
-
 def _own_sets(
     chunks: Sequence[Chunk], answers: Answers, names: tuple[str, ...], number: Mapping[str, int], *, may_be_empty: bool
 ) -> tuple[CandidateSets, Weights | None, list[str]]:
     """The sets that the source itself states, and how often or how likely each label is where it says so."""
     n, c = answers.n, len(names)
-    cells, weights = list[Numbers](), list[npt.NDArray[np.float64]]()
+    cells, weights = list[Numbers](), list[Floats]()
     are_weighed = any(chunk.are_weighed for chunk in chunks)
     for chunk in chunks:
         at, within = chunk.spread()
@@ -548,8 +532,8 @@ def _own_sets(
 
 
 def sets_of_cells(
-    cells: Numbers, n: int, names: tuple[str, ...], weights: npt.NDArray[np.float64] | None = None
-) -> tuple[CandidateSets, npt.NDArray[np.float64] | None, list[str]]:
+    cells: Numbers, n: int, names: tuple[str, ...], weights: Floats | None = None
+) -> tuple[CandidateSets, Floats | None, list[str]]:
     """Return the candidate sets of cells of the matrix of examples and classes, their weights, and a note.
 
     An example without a cell may have any class, all as likely.
@@ -638,9 +622,7 @@ def sets_of(annotations: Annotations, combine: str = "union") -> tuple[Candidate
     return sets, notes
 
 
-def sets_of_shares(
-    shares: npt.NDArray[np.float64], names: tuple[str, ...], columns: Sequence[int]
-) -> tuple[CandidateSets, Weights]:
+def sets_of_shares(shares: Floats, names: tuple[str, ...], columns: Sequence[int]) -> tuple[CandidateSets, Weights]:
     """Return the sets of the likeliest classes that make up `COVERED`, of whole numbers all that have votes, and these
     shares as the prior.
 
@@ -660,7 +642,7 @@ def sets_of_shares(
     return sets, checked_prior(shares[sets.rows, sets.indices], sets)
 
 
-def _likeliest(shares: npt.NDArray[np.float64]) -> npt.NDArray[np.bool_]:
+def _likeliest(shares: Floats) -> npt.NDArray[np.bool_]:
     """Return (n, c) bool: of each row the fewest classes that make up `COVERED`, with those as likely as the last."""
     order = np.argsort(-shares, axis=1, kind="stable")
     ahead = np.cumsum(np.take_along_axis(shares, order, axis=1), axis=1)

@@ -61,6 +61,7 @@ from pll.formats.tabular.cells import (
     mark_in,
     nearly_all,
     numbers_in,
+    once,
     present_cells,
     read_marks,
     says_counts,
@@ -90,8 +91,6 @@ class Proposal:
     roles: dict[str, Column] = field(default_factory=dict)
     known: dict[tuple[str, str, bool], bool] = field(default_factory=dict)
     _with_role: dict[str, list[str]] = field(default_factory=dict)
-    _words: dict[str, Counter[str]] = field(default_factory=dict)
-    _listed: dict[str, Counter[str]] = field(default_factory=dict)
     _functions: dict[tuple[str, ...], bool] = field(default_factory=dict)
 
     def give(
@@ -203,18 +202,14 @@ class Proposal:
     def only(self, rows: Sequence[bool]) -> Proposal:
         """The same table with some of its rows."""
         raw, cells = ({n: [*compress(some, rows)] for n, some in of.items()} for of in (self.raw, self.cells))
-        return replace(self, raw=raw, cells=cells, known={}, _words={}, _listed={}, _functions={})
+        return replace(self, raw=raw, cells=cells, known={}, _functions={})
 
     # ---- labels ------------------------------------------------------------------------------------------------------
 
     def words(self, *names: str) -> Counter[str]:
         """The labels in some columns, in their common spelling, and how often each stands there."""
-        for name in names:
-            if name not in self._words:
-                self._words[name] = labels_among(self.cells[name])
-        if len(names) == 1:
-            return self._words[names[0]]
-        return sum((self._words[name] for name in names), Counter[str]())
+        said = [_labels_in(self.cells[name]) for name in names]
+        return said[0] if len(said) == 1 else sum(said, Counter[str]())
 
     def truth(self) -> Counter[str]:
         """What the truth is called."""
@@ -229,10 +224,7 @@ class Proposal:
         """What the votes are called: of voters, of lines, and of lists and objects in cells."""
         given = self.words(*self.having("annotator", "vote"))
         for name in self.having("answers"):
-            if name not in self._listed:
-                cells = present_cells(self.raw[name])
-                self._listed[name] = Counter(label for cell in cells for label in labels_listed(cell))
-            given.update(self._listed[name])
+            given.update(_labels_listed_in(self.raw[name]))
         return given
 
     def numbers_named(self) -> set[str]:
@@ -359,9 +351,8 @@ def follows(cells: Cells, keys: Sequence[object]) -> bool:
         if of_key.setdefault(key, cell) != cell:
             return False
     share = {cell: times / len(cells) for cell, times in Counter(cells).items()}
-    chance = (
-        sum(math.log(sum(one**size for one in share.values())) for size in Counter(keys).values()) if cells else 0.0
-    )
+    sizes = Counter(keys).values() if cells else ()
+    chance = sum(math.log(sum(one**size for one in share.values())) for size in sizes)
     ways = math.lgamma(len(cells) + 1) - sum(math.lgamma(times + 1) for times in Counter(cells).values())
     return min(chance, len(of_key) * math.log(max(len(share), 1)) - ways) < math.log(CHANCE)
 
@@ -573,6 +564,15 @@ def labels_among(cells: Cells) -> Counter[str]:
             split[cell] = count, split_cell(cell, mark)
     read = read_by_hand(split)
     return summed((spelling(label), split[cell][0]) for cell, labels in read.items() for label in labels)
+
+
+_labels_in = once(labels_among)
+
+
+@once
+def _labels_listed_in(cells: Cells) -> Counter[str]:
+    """How often each label stands in the lists and objects of answers in cells."""
+    return Counter(label for cell in present_cells(cells) for label in labels_listed(cell))
 
 
 def labels_listed(cell: str | None) -> list[str]:

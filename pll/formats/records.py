@@ -36,6 +36,7 @@ JSON = pa.json_(pa.string())
 Chunks: TypeAlias = pa.ChunkedArray
 """A column of text."""
 Numbers: TypeAlias = npt.NDArray[np.int64]
+Floats: TypeAlias = npt.NDArray[np.float64]
 
 RowNumber = Callable[[int], int]
 """Function from a position (0 is the first row of data) to the row number used in messages."""
@@ -278,7 +279,7 @@ def _cells(column: pa.Array, role: str) -> pa.Array:
     return column if is_json and role in ("category", "keep") else text_of(column, role)
 
 
-def _numbers(column: pa.Array, part: Column, width: int, row_of: RowNumber, start: int) -> npt.NDArray[np.float64]:
+def _numbers(column: pa.Array, part: Column, width: int, row_of: RowNumber, start: int) -> Floats:
     """Return the numbers of a column, or (width, rows) those of one of lists; NaN where one is missing.
 
     Raises
@@ -307,7 +308,7 @@ def _numbers(column: pa.Array, part: Column, width: int, row_of: RowNumber, star
     return np.array([float(c) if c is not None and is_number(c) else math.nan for c in trimmed.to_pylist()])
 
 
-def _as_floats(column: pa.Array) -> npt.NDArray[np.float64]:
+def _as_floats(column: pa.Array) -> Floats:
     """Return (rows,) the numbers of a column; missing cells become NaN.
 
     Raises
@@ -355,7 +356,7 @@ def _as_lists(cells: pa.Array, column: Column, row_of: RowNumber, start: int) ->
     return pa.array(lists, pa.list_(pa.float64()))
 
 
-def _lists(cells: pa.Array, column: Column, width: int, row_of: RowNumber, start: int) -> npt.NDArray[np.float64]:
+def _lists(cells: pa.Array, column: Column, width: int, row_of: RowNumber, start: int) -> Floats:
     """Return (rows, width) the numbers of a column of lists; NaN where a cell is empty or has null.
 
     Raises
@@ -412,9 +413,8 @@ def text_of(column: pa.Array, role: str = "") -> pa.Array:
     kind = column.type
     if isinstance(kind, pa.JsonType):
         coded = column.storage.dictionary_encode()
-        return pa.array([cell_of(value_of(cell)) for cell in coded.dictionary.to_pylist()], pa.string()).take(
-            coded.indices
-        )
+        cells = [cell_of(value_of(cell)) for cell in coded.dictionary.to_pylist()]
+        return pa.array(cells, pa.string()).take(coded.indices)
     if pa.types.is_dictionary(kind):
         return text_of(column.dictionary_decode(), role)
     if pa.types.is_floating(kind):
@@ -422,7 +422,7 @@ def text_of(column: pa.Array, role: str = "") -> pa.Array:
         return column.cast(pa.float64()).cast(pa.int64() if is_whole else pa.float64()).cast(pa.string())
     if pa.types.is_struct(kind) and kind.get_field_index("path") >= 0:  # a picture, as Hugging Face datasets has it
         return text_of(pc.struct_field(column, "path"))
-    if is_list(kind) and (pa.types.is_integer(kind.value_type) or _is_text(kind.value_type)):
+    if is_list(kind) and (pa.types.is_integer(kind.value_type) or is_text(kind.value_type)):
         return pa.array([None if cell is None else _joined(*cell) for cell in column.to_pylist()], pa.string())
     if pa.types.is_map(kind):
         return pa.array([None if cell is None else _as_json(dict(cell)) for cell in column.to_pylist()], pa.string())
@@ -536,7 +536,8 @@ def is_list(kind: pa.DataType) -> bool:
     return bool(pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_fixed_size_list(kind))
 
 
-def _is_text(kind: pa.DataType) -> bool:
+def is_text(kind: pa.DataType) -> bool:
+    """Whether a type is text."""
     return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
 
 

@@ -18,6 +18,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import wraps
 
 from pll.errors import Note, UserError
 from pll.formats.checks import listing, shorten
@@ -75,6 +76,9 @@ from pll.formats.voters import (
     vocabulary,
 )
 
+Given = Mapping[str, str]
+"""By name of a column, the role that it was given."""
+
 
 def refuse_questions(columns: Sequence[Column]) -> None:
     """Raise where two roles are possible: nothing is read until the user has chosen one.
@@ -95,10 +99,10 @@ def refuse_questions(columns: Sequence[Column]) -> None:
 def roles_of(
     header: Sequence[str],
     sample: Sequence[Cells],
-    explicit: Mapping[str, str] | None = None,
+    explicit: Given | None = None,
     form: Form | None = None,
     codes: Codes | None = None,
-    certain: Mapping[str, str] | None = None,
+    certain: Given | None = None,
 ) -> list[Column]:
     """Return the role of each column.
 
@@ -135,7 +139,7 @@ def roles_of(
         if role not in ROLES:
             raise UserError(f"The column {name} cannot be {role!r}; use one of {', '.join(ROLES)}.")
     form = form or form_told_by(header)
-    found = _looked_at(header, sample, explicit, form, codes or {}, certain or {})
+    found = _roles_of(header, sample, explicit, form, codes or {}, certain or {})
     for role in SINGLE if question(found) is None else ():
         twice = [column.name for column in found if column.role == role]
         if len(twice) > 1:
@@ -151,36 +155,28 @@ MOST_TABLES_REMEMBERED = 8
 """Tables whose columns are remembered: what is looked at is then read, and a page asks again and again."""
 
 
-def _looked_at(
-    header: Sequence[str],
-    sample: Sequence[Cells],
-    explicit: Mapping[str, str],
-    form: Form | None,
-    codes: Codes,
-    certain: Mapping[str, str],
-) -> tuple[Column, ...]:
-    """What `_roles_of` says, once for the same table: of which a digest stays, and not the cells."""
-    digest = hashlib.blake2b(
-        repr((header, [*explicit.items()], form, codes, [*certain.items()])).encode("utf-8", "surrogatepass")
-    )
-    for cells in sample:
-        digest.update(repr(cells).encode("utf-8", "surrogatepass"))
-    key = digest.digest()
-    if (found := _LOOKED_AT.get(key)) is None:
-        found = _roles_of(header, sample, explicit, form, codes, certain)
-        for oldest in [*_LOOKED_AT][: len(_LOOKED_AT) + 1 - MOST_TABLES_REMEMBERED]:
-            _LOOKED_AT.pop(oldest, None)
-        _LOOKED_AT[key] = found
-    return found
+def _looked_at(look: Callable[..., tuple[Column, ...]]) -> Callable[..., tuple[Column, ...]]:
+    """Return what looks at the same table once: a digest of it stays, and not the cells."""
+
+    @wraps(look)
+    def looked(header: Sequence[str], sample: Sequence[Cells], *more: object) -> tuple[Column, ...]:
+        digest = hashlib.blake2b()
+        for part in (header, *more, *sample):
+            digest.update(repr(part).encode("utf-8", "surrogatepass"))
+        key = digest.digest()
+        if (found := _LOOKED_AT.get(key)) is None:
+            found = look(header, sample, *more)
+            for oldest in [*_LOOKED_AT][: len(_LOOKED_AT) + 1 - MOST_TABLES_REMEMBERED]:
+                _LOOKED_AT.pop(oldest, None)
+            _LOOKED_AT[key] = found
+        return found
+
+    return looked
 
 
+@_looked_at
 def _roles_of(
-    header: Sequence[str],
-    sample: Sequence[Cells],
-    explicit: Mapping[str, str],
-    form: Form | None,
-    codes: Codes,
-    certain: Mapping[str, str],
+    header: Sequence[str], sample: Sequence[Cells], explicit: Given, form: Form | None, codes: Codes, certain: Given
 ) -> tuple[Column, ...]:
     """The columns as the rules take them, with the answers to questions that follow from the roles that are given."""
     raw = dict(zip(header, sample, strict=True))
@@ -190,11 +186,11 @@ def _roles_of(
             read[name] = "shares", [names_shared(cell) for cell in raw[name]]
     objects, cells = {name: kind for name, (kind, _) in read.items()}, {name: some for name, (_, some) in read.items()}
     commas = dict(zip(header, have_decimal_commas(sample), strict=True))
-    before = _looked_at(header, sample, {}, form, codes, certain) if explicit else ()
+    before = _roles_of(header, sample, {}, form, codes, certain) if explicit else ()
     called = {(one.name, one.role): one.display_name for one in before}  # what a column is of, in a role that it had
 
     @remembered()
-    def by_rules(roles: Mapping[str, str]) -> dict[str, Column]:
+    def by_rules(roles: Given) -> dict[str, Column]:
         given = {**certain, **roles}
         table = Proposal(raw, cells, objects, commas, frozenset(given), form, codes)
         shares = [classes_of([n for n, one in given.items() if one == role], role) for role in ("probability", "count")]
@@ -209,9 +205,8 @@ def _roles_of(
     columns, answered = {one.name: one for one in before} or by_rules({}), dict[str, str]()
     while explicit and (open_question := question(columns.values())):
         said = {name: role for name, role in explicit.items() if columns[name].asks is open_question}
-        answer = next(
-            (roles for _, roles in open_question.answers if _fits(roles, said, {**certain, **explicit})), None
-        )
+        fitting = (roles for _, roles in open_question.answers if _fits(roles, said, {**certain, **explicit}))
+        answer = next(fitting, None)
         if answer is None:
             break
         answered |= answer
@@ -224,7 +219,7 @@ def _roles_of(
     )
 
 
-def _fits(answer: Mapping[str, str], said: Mapping[str, str], explicit: Mapping[str, str]) -> bool:
+def _fits(answer: Given, said: Given, explicit: Given) -> bool:
     """Whether an answer has a role that is given, and none that another one contradicts: what is given always wins."""
     is_other = any(explicit.get(name, role) != role for name, role in answer.items())
     added = {role for name, role in answer.items() if name not in explicit and role in LINES}
@@ -405,9 +400,8 @@ _SCHOOL_CLASS = re.compile(r"\d{1,2}[\s./-]?[a-z]{1,3}")
 def _sets(table: Proposal) -> None:
     """The candidates by name: several labels a cell (`options`), or one a cell (`option 1`, `option 2`)."""
     several = which(table, "!measured", "several")
-    called = [
-        name for name in several if says("candidate", name) and 2 * len(table.words(name)) <= len(table.raw[name])
-    ]
+    called = [name for name in several if says("candidate", name)]
+    called = [name for name in called if 2 * len(table.words(name)) <= len(table.raw[name])]
     table.give_first([*table.usual("candidates", several), *called], "candidates")
     single = which(table, "an option", "word") or which(table, "own name", "!an id")
     table.give_all(single if len(single) > 1 and not table.having("candidates") else (), "candidate")

@@ -37,7 +37,7 @@ from pll.formats.json_objects import first_record, records
 from pll.formats.labels import labels_of
 from pll.formats.names import LABEL_COLUMNS, is_named_id, may_hold_labels
 from pll.formats.reading import Column, form_of, question
-from pll.formats.records import Numbers, Records, codes_of
+from pll.formats.records import Floats, Numbers, Records, codes_of
 from pll.formats.tabular.answer_cells import AnswerReader
 from pll.formats.tabular.builder import TableFormat
 from pll.formats.tabular.csv import Delimited, text_of_file
@@ -235,11 +235,8 @@ def _planned(table: Records) -> tuple[list[Column], bool]:
     are_told = form_of(columns) != "example" or {"probability", "count", "answers"} & {one.role for one in columns}
     if are_told or sum(one.role == "annotator" for one in columns) > (table.form is None):
         return columns, False
-    voters = [
-        column.name
-        for column in columns
-        if column.role not in _OTHERS and column.name.casefold() != "text" and not is_named_id(column.name)
-    ]
+    free = [one.name for one in columns if one.role not in _OTHERS]
+    voters = [name for name in free if name.casefold() != "text" and not is_named_id(name)]
     labels = [column.name for column in columns if column.role in ("true_label", "candidates")]
     if not voters and len(labels) == 1 and labels[0].casefold() not in LABEL_COLUMNS:
         voters = labels
@@ -285,13 +282,7 @@ def _with_ids(answers: Answers, filled: Sequence[Filled], keys: Sequence[Key]) -
 
 
 def _of_shares(
-    shares: npt.NDArray[np.float64],
-    names: Sequence[str],
-    example: Numbers,
-    answers: Answers,
-    voter: str,
-    *,
-    are_numbers: bool = False,
+    shares: Floats, names: Sequence[str], example: Numbers, answers: Answers, voter: str, *, are_numbers: bool = False
 ) -> Answers:
     """The shares of each row as such, and its likeliest class as a vote; rows without any are no answers."""
     rows = np.flatnonzero(shares.any(axis=1))
@@ -390,10 +381,8 @@ def _together(files: Sequence[Answers], rows: Sequence[Numbers], people: Annotat
     if people is not None:
         own = _chunk_of(people)
         values = [{name: math.nan} for name in people.class_names]
-        chunks = [
-            replace(own, values=values),
-            *(replace(chunk, who=chunk.who + people.n_annotators) for chunk in chunks),
-        ]
+        others = [replace(chunk, who=chunk.who + people.n_annotators) for chunk in chunks]
+        chunks = [replace(own, values=values), *others]
         names = [*(f"{name} (data)" if name in names else name for name in people.annotator_names), *names]
     are_free, anonymous = any(file.are_free for file in files), all(file.anonymous for file in files) and people is None
     return Answers(tuple(chunks), n, people=tuple(names), anonymous=anonymous, are_free=are_free)
@@ -567,9 +556,8 @@ def _notes_on_ids(votes: Annotations, voters: Iterable[str], *, alone: bool) -> 
     if not in_common.any():
         return [*notes, "No example has two answers: check that the files have the same ids."]
     apart = [name for name, shared in zip(votes.annotator_names, in_common, strict=True) if not shared]
-    return (
-        [*notes, f"Answered nothing that another voter answered: {listing(apart)}; check the ids."] if apart else notes
-    )
+    about = f"Answered nothing that another voter answered: {listing(apart)}; check the ids."
+    return [*notes, about] if apart else notes
 
 
 def _bare(ids: Sequence[str], name: str) -> PartialLabelDataset:
@@ -622,8 +610,7 @@ def _of_tool(path: Path, first: Mapping[str, Any]) -> str:
     form = form_called("labelstudio" if isinstance(first.get("data"), dict) else "argilla")
     if not isinstance(first.get("data", first.get("fields")), dict):
         return ""
-    people = any(
-        record.get(name) for _, record in records(path) for name in ("annotations", "completions", "responses")
-    )
+    answers = ("annotations", "completions", "responses")
+    people = any(record.get(name) for _, record in records(path) for name in answers)
     models = next(models_answers(path, form), None) is not None
     return ("beside" if people else "both") if models else ""

@@ -25,6 +25,7 @@ from pll.dataset import UNKNOWN, PartialLabelDataset
 from pll.errors import RowError, UserError
 from pll.extras import require_extra
 from pll.formats.arrays.layouts import FileArrays, arrange, kind_of_numbers, labels_beside, names_people, parts_among
+from pll.formats.arrays.mat5 import is_mat5, is_mat73, read_v5
 from pll.formats.base import Format, ReadOptions
 from pll.formats.checks import BOMB_BYTES, BOMB_RATIO, check_ids, listing, parsing, readable
 from pll.formats.forms import ARRAYS
@@ -53,8 +54,6 @@ class Mat(Format):
     """MATLAB v5 to v7.3 files with `data`, `partial_target` and `target`; the variables are listed above."""
 
     def sniff(self, path: Path, head: bytes) -> bool:
-        from pll.formats.arrays.mat5 import is_mat5, is_mat73  # late: SciPy's matrices, which few files are of
-
         return is_mat5(head) or is_mat73(head)
 
     def read(self, path: Path, options: ReadOptions) -> PartialLabelDataset:
@@ -100,11 +99,8 @@ class Mat(Format):
             first = max(first, int(most in {len(cells[name]) for name in others if name in cells}))
             if layout.y is None:  # the votes are all that says which classes there are
                 layout.n_classes = most + 1 - first
-        if (
-            others
-            and not called
-            and (found := _class_names({n: some for n, some in cells.items() if n in others}, layout))
-        ):
+        unnamed = {name: some for name, some in cells.items() if name in others and not called}
+        if found := _class_names(unnamed, layout):
             (name, called), *_ = found.items()
             notes.append(f"The names of the classes are in {name}.")
             others = [one for one in others if one != name]
@@ -173,9 +169,8 @@ def _identified(dataset: PartialLabelDataset, results: Results) -> dict[str, Any
     ids = dataset.row_ids.tolist()
     number = {name: k for k, name in enumerate(dataset.class_names)}
     cells = [(number[label], i) for i, label in enumerate(map(results.label, ids)) if label in number]
-    marks = scipy.sparse.csc_array(
-        (np.ones(len(cells)), tuple(zip(*cells, strict=True)) or ((), ())), (dataset.n_classes, len(ids))
-    )
+    places = tuple(zip(*cells, strict=True)) or ((), ())
+    marks = scipy.sparse.csc_array((np.ones(len(cells)), places), (dataset.n_classes, len(ids)))
     confidence = [results.confidence(example) for example in ids]
     return dict(zip(RESULTS, (marks, np.array([[np.nan if one is None else one for one in confidence]])), strict=True))
 
@@ -185,10 +180,7 @@ def _identified(dataset: PartialLabelDataset, results: Results) -> dict[str, Any
 
 def _load(path: Path, max_bytes: int) -> tuple[dict[str, Any], list[str]]:
     """The variables with a meaning, what they are in words where they cannot be read, and the names of the others."""
-    from pll.formats.arrays.mat5 import is_mat5, is_mat73, read_v5
-
-    with path.open("rb") as file:
-        head = file.read(128)
+    head = _head_of(path)
     if is_mat73(head):
         every = _read_v73(path, max_bytes)
         variables = {name: value for name, value in every.items() if name.lower() in WANTED}
@@ -216,6 +208,11 @@ def _load(path: Path, max_bytes: int) -> tuple[dict[str, Any], list[str]]:
     used = {name: value for name, value in fields.items() if name.lower() in WANTED}
     unused = [name for name in (*variables, *others) if name != struct]
     return used, unused + [name for name in fields if name not in used]
+
+
+def _head_of(path: Path) -> bytes:
+    with path.open("rb") as file:
+        return file.read(128)
 
 
 def _without_features(names: Sequence[str]) -> UserError:
@@ -286,10 +283,7 @@ def _sparse(name: str, arrays: Mapping[str, npt.NDArray[Any]]) -> scipy.sparse.c
 
 def _matrices(path: Path, names: Sequence[str], max_bytes: int) -> dict[str, npt.NDArray[Any]]:
     """Variables that nothing is known of by their names, where they are matrices of numbers."""
-    from pll.formats.arrays.mat5 import is_mat73, read_v5
-
-    with path.open("rb") as file:
-        is_new = is_mat73(file.read(128))
+    is_new = is_mat73(_head_of(path))
     wanted = {*names}.difference(RESULTS)
     found: Mapping[str, Any] = {}
     with suppress(UserError):  # what is damaged or too large there is nobody's labels
@@ -314,10 +308,7 @@ def _labels_beside(
 
 def _cells(path: Path, names: Sequence[str], max_bytes: int) -> Mapping[str, Any]:
     """Those of some variables that are cell arrays, in a file that has their texts."""
-    from pll.formats.arrays.mat5 import is_mat5, read_v5
-
-    with path.open("rb") as file:
-        has_texts = is_mat5(file.read(128))
+    has_texts = is_mat5(_head_of(path))
     with suppress(UserError):  # as many cells as there are examples, for instance
         return read_v5(path, lambda one: one.is_cell and one.name in names, max_bytes)[0] if has_texts else {}
     return {}
@@ -333,12 +324,8 @@ def _class_names(cells: Mapping[str, Any], layout: FileArrays) -> dict[str, tupl
     most = 0 if codes is None else int(codes.max(initial=0))
     sizes = {layout.n_classes or most, layout.n_classes or most + int(codes is not None and codes.min(initial=1) < 1)}
     usual = sorted(cells, key=lambda name: name.lower() not in ARRAYS["classes"]["names"])
-    found = {name: tuple(cells[name]) for name in usual if len(cells[name]) in sizes - {0, 1}}
-    found = {
-        name: some
-        for name, some in found.items()
-        if all(isinstance(one, str) for one in some) and len({*some}) == len(some)
-    }
+    texts = [name for name in usual if all(isinstance(one, str) for one in cells[name])]
+    found = {name: tuple(cells[name]) for name in texts if len({*cells[name]}) == len(cells[name]) in sizes - {0, 1}}
     if found and codes is not None:
         is_from_one = most == len(next(iter(found.values())))  # then 0 is none
         layout.y = np.where(codes > 0, codes - 1, UNKNOWN) if is_from_one else codes

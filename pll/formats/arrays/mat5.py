@@ -18,7 +18,7 @@ from typing import IO, Any, Literal
 
 import numpy as np
 import numpy.typing as npt
-import scipy.sparse
+import scipy  # its parts load when they are used
 
 from pll.errors import UserError
 from pll.formats.checks import check_unpacked_size, shorten

@@ -61,7 +61,9 @@ def remembered() -> Iterator[None]:
         spelling.cache_clear()
 
 
-def _once(test: Callable[[Cells], Answer]) -> Callable[[Cells], Answer]:
+def once(test: Callable[[Cells], Answer]) -> Callable[[Cells], Answer]:
+    """Return a test of a column of cells that is made once for each while roles are found (`remembered`)."""
+
     @wraps(test)
     def asked(cells: Cells) -> Answer:
         known = _KNOWN.get()
@@ -139,7 +141,7 @@ def are_pictures(cells: Cells) -> bool:
     return nearly_all(looks_like_picture, cells)
 
 
-@_once
+@once
 def is_measured(cells: Cells) -> bool:
     """Whether a column holds numbers: at least half of its cells; the others are errors or missing.
 
@@ -189,12 +191,11 @@ def have_decimal_commas(columns: Sequence[Cells]) -> list[bool]:
     return [is_one and certain for is_one in with_commas]
 
 
-@_once
+@once
 def has_fractions(cells: Cells) -> bool:
     """Whether there is a number that is not whole; labels are whole."""
-    return any(
-        cell and is_number(cell) and not float(cell).is_integer() and math.isfinite(float(cell)) for cell in cells
-    )
+    numbers = (float(cell) for cell in cells if cell and is_number(cell))
+    return any(not number.is_integer() and math.isfinite(number) for number in numbers)
 
 
 def are_binary(cells: Cells) -> bool:
@@ -202,7 +203,7 @@ def are_binary(cells: Cells) -> bool:
     return bool(cells) and all(cell is not None and cell.strip().casefold() in BINARY for cell in cells)
 
 
-@_once
+@once
 def read_marks(cells: Cells) -> list[bool | None] | None:
     """Return whether each cell of a column marks its row: 1, yes, x, against 0, no; None if it is no column of marks.
 
@@ -288,9 +289,8 @@ ROUNDED = 0.0051
 
 def are_vectors(cells: Cells) -> bool:
     """Whether they are lists of numbers, and not all of these whole (as class numbers are)."""
-    return are_lists_of_numbers(cells) and any(
-        not number.is_integer() for cell in present_cells(cells) for number in numbers_in(cell) or ()
-    )
+    numbers = (number for cell in present_cells(cells) for number in numbers_in(cell) or ())
+    return are_lists_of_numbers(cells) and any(not number.is_integer() for number in numbers)
 
 
 FEW = 20
@@ -335,7 +335,7 @@ def _words_in(cell: str) -> int:
     return words + (0 if cell.isascii() else len(_WITHOUT_SPACES.findall(cell)) // 2)
 
 
-@_once
+@once
 def default_role(cells: Cells) -> str:
     """Return the role of a column from its cells alone: a feature, a category, or a text that is only kept."""
     filled = present_cells(cells)
@@ -375,7 +375,7 @@ def nearly_all(test: Callable[[str], bool], cells: Cells) -> bool:
     return bool(filled) and sum(1 for _ in others) <= most
 
 
-@_once
+@once
 def _filled(cells: Cells) -> list[str]:
     return [cell for cell in cells if cell and cell.strip()]
 
@@ -401,7 +401,7 @@ def is_error(cell: str) -> bool:
     return cell[:1] == "#" and _ERROR.fullmatch(cell.strip()) is not None
 
 
-@_once
+@once
 def present_cells(cells: Cells) -> list[str]:
     """The cells that are not missing."""
     return [cell for cell in cells if cell is not None and not _is_blank(cell)]
@@ -439,7 +439,7 @@ def are_mails(cells: Cells) -> bool:
     return nearly_all(lambda cell: _MAIL.fullmatch(cell.strip()) is not None, cells)
 
 
-@_once
+@once
 def are_dates(cells: Cells) -> bool:
     """Whether nearly all cells are days or times.
 
@@ -908,9 +908,8 @@ def _value_in(text: str, *, as_written: bool = True) -> Any:
     if (bare := _BARE_SET.fullmatch(text)) and any(map(str.isalpha, bare[1])):
         if '"' in bare[1]:
             quoted = next(csv.reader([" ".join(bare[1].split())], escapechar="\\", skipinitialspace=True))
-            return (
-                None if any('"' in name or "|" in name or ";" in name for name in quoted) else [*map(str.strip, quoted)]
-            )
+            are_several = any('"' in name or "|" in name or ";" in name for name in quoted)
+            return None if are_several else [*map(str.strip, quoted)]
         return [name.strip() for name in re.split("[,;|]", bare[1]) if name.strip()]
     if _NUMPY_WORDS.fullmatch(text):  # Python would join the words
         return [word[1:-1] for word in re.findall(r"'[^']*'|\"[^\"]*\"", text)]
@@ -1056,9 +1055,8 @@ def listed_answers(
     names = [None if one is None else _as_text(one) for one in elements(people)] if people else []
     said = [str(one).casefold() for one in elements(states)] if states and counts else []
     if isinstance(value, dict):
-        is_one = any(plain_name(name) in USUAL["vote"] for name in value) and not any(
-            isinstance(one, dict | list) for one in value.values()
-        )
+        are_plain = not any(isinstance(one, dict | list) for one in value.values())
+        is_one = are_plain and any(plain_name(name) in USUAL["vote"] for name in value)
         value = [value] if is_one else [{"user": who, "label": _answer_inside(what)} for who, what in value.items()]
         names, said = [], []
     if names and value and len(names) != len(value):  # who was asked may have said nothing

@@ -470,10 +470,8 @@ def stranger_among(names: Sequence[str]) -> list[str]:
 
 def _groups(table: Proposal, names: Sequence[str]) -> list[dict[str, str]]:
     """Columns that begin or end alike, the most first, then all where there is nothing else; what each is of."""
-    groups = [
-        *_alike(names, [*table.raw]),
-        *([[*names]] if len(names) > 2 and not _to_learn_from(table, names) else []),
-    ]
+    groups = _alike(names, [*table.raw])
+    groups += [[*names]] if len(names) > 2 and not _to_learn_from(table, names) else []
     return [dict(zip(group, apart(group), strict=True)) for group in groups]
 
 
@@ -523,11 +521,8 @@ def counted(table: Proposal) -> list[str]:
         return grid
     form = table.form if table.form is not None and table.form.answers else None
     told = [name for name in table.open() if form is not None and form.may_answer(name)]
-    likely = [
-        n
-        for n in table.open()
-        if n in told or table.repeats(n) or any("%" in cell for cell in table.raw[n][:9] if cell)
-    ]
+    percent = [name for name in table.open() if any("%" in cell for cell in table.raw[name][:9] if cell)]
+    likely = [name for name in table.open() if name in told or name in percent or table.repeats(name)]
     # what people gave, be there a sum of it
     likely = [name for name in likely if not (NAMED.fullmatch(name) or NUMBERED.fullmatch(name))]
     cells = {name: table.raw[name] for name in likely if are_amounts(table.raw[name])}
@@ -585,10 +580,8 @@ def _won_among(table: Proposal, names: Sequence[str]) -> list[str]:
         run = every[first : last + 1]
         rows = _amounts(table, run)
         won = [row[at[cell] - first] == max(row) for cell, row in zip(cells, rows, strict=True) if cell]
-        is_sure = sum(won) >= max(LEAST_ROWS_OF_VOTES, NEARLY_ALL * len(won)) and not all(
-            max(row) == sum(row) for row in rows
-        )
-        if own.issuperset(run) and is_sure:
+        is_sure = sum(won) >= max(LEAST_ROWS_OF_VOTES, NEARLY_ALL * len(won))
+        if own.issuperset(run) and is_sure and not all(max(row) == sum(row) for row in rows):
             return run
     return []
 

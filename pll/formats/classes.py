@@ -156,7 +156,6 @@ def _candidates(
     labels = new[sets.indices]
     has_class = labels >= 0
     cells = sets.rows[has_class] * len(names) + labels[has_class]
-    made, weights, notes = sets_of_cells(
-        cells, len(sets), names, None if prior is None else prior[has_class].astype(np.float64)
-    )
+    own = None if prior is None else prior[has_class].astype(np.float64)
+    made, weights, notes = sets_of_cells(cells, len(sets), names, own)
     return made, None if weights is None else weights.astype(np.float32), notes

@@ -54,10 +54,8 @@ def with_voters(table: Records, given: Mapping[str, str]) -> Records:
     labels = [*next(iter(cross.values()))]
     about = [n for n in free if n not in used and {*labels}.intersection(part for pair in parts_of(n) for part in pair)]
     at = {name.strip(): k for k, name in enumerate(table.names)}
-    new = {
-        voter: _answers([*classes], [list(table.texts(at[name])) for name in classes.values()])
-        for voter, classes in cross.items()
-    }
+    texts = {name: list(table.texts(at[name])) for name in used}
+    new = {voter: _answers([*some], [texts[name] for name in some.values()]) for voter, some in cross.items()}
     note = f"Columns of {listing([*cross])} for {listing(labels)} each were read as one answer each."
     roles = {**dict.fromkeys(about, "keep"), **table.roles}
     gone = [at[name] for name in {*used, *(at.keys() & cross.keys())}]
@@ -93,11 +91,8 @@ def with_shares_of_lines(table: Records, given: Mapping[str, str]) -> Records:
         or (len({*some}) == len(some) and not any(is_number(cell) for cell in present_cells(some)[:FEW]))
         for name, some in others.items()
     )
-    are_lines = not is_example and any(
-        2 * len({*some}) <= len(some) == len({*zip(some, who, strict=True)}) and not are_dates(some)
-        for some in others.values()
-        if len(some) > 1
-    )
+    several = [some for some in others.values() if 2 * max(len({*some}), 1) <= len(some) and not are_dates(some)]
+    are_lines = not is_example and any(len({*zip(some, who, strict=True)}) == len(some) for some in several)
     if not are_lines or not _are_answers([_numbers(cells[name]) for name in shares.values()]):
         return table
     at = {name.strip(): k for k, name in enumerate(table.names)}

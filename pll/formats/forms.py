@@ -136,10 +136,9 @@ class Form:
         True
         """
         kinds = {kind.casefold() for name, value in record.items() for kind in _kinds(name, value)}
-        people = [
-            name for name, value in record.items() if isinstance(value, list) and plain_name(name) in USUAL["people"]
-        ]
-        if people and self.gather is not None and self.gather.each == ("",):
+        is_one = self.gather is not None and self.gather.each == ("",)
+        lists = (name for name, value in record.items() if isinstance(value, list))
+        if is_one and any(plain_name(name) in USUAL["people"] for name in lists):
             return False
         *first, last = self.told_by
         is_bare = bool(self.only) and record.keys() <= {*self.only}

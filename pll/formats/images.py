@@ -380,11 +380,8 @@ def _with_pictures(
     of_end = _by_end(_pictures(members))
     if data.pictures is None and data.ids is not None:  # examples may be called as their pictures
         found = [_member_of(str(one), folder, members, of_end) is not None for one in data.ids]
-        data = (
-            replace(data, pictures=Pictures(as_column(list(map(str, data.ids)))))
-            if 2 * sum(found) > len(data)
-            else data
-        )
+        if 2 * sum(found) > len(data):
+            data = replace(data, pictures=Pictures(as_column(list(map(str, data.ids)))))
     if data.pictures is None:
         raise UserError(f"The table {table} has no column image that names the pictures; add it.")
     cells = data.pictures.names.tolist()

@@ -458,9 +458,8 @@ def _shape(text: str, whole: bool) -> tuple[str, str]:
         return "split", "data"
     found = list(values.values())
     closed = rest == ""
-    is_indexed = (
-        (rest == "#" or _are_alike(found)) and all(map(_is_column, found)) and not any(map(str.isdecimal, values))
-    )
+    are_columns = all(map(_is_column, found)) and not any(map(str.isdecimal, values))
+    is_indexed = are_columns and (rest == "#" or _are_alike(found))
     if not is_indexed and _are_of_people(found):
         return "keyed people", ""
     by_voter = [name for name, value in {"": values, **values}.items() if _are_by_voter(value)]
@@ -569,11 +568,8 @@ _WITHIN = "\0"
 
 def _lists_in(values: Record) -> list[str]:
     """The fields that hold a list of objects; those that are called as rows, where there are any."""
-    lists = [
-        name
-        for name, value in values.items()
-        if isinstance(value, list) and len(value) > 1 and all(isinstance(one, dict) for one in value)
-    ]
+    several = {name: value for name, value in values.items() if isinstance(value, list) and len(value) > 1}
+    lists = [name for name, value in several.items() if all(isinstance(one, dict) for one in value)]
     return [name for name in lists if name in ROW_FIELDS] or lists
 
 

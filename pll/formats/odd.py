@@ -209,9 +209,7 @@ def _summary(data: PartialLabelDataset, options: ReadOptions) -> Iterator[Oddity
     texts = () if data.texts is None else (data.texts,)
     columns = [data.row_ids, *texts, *data.categories.values(), *data.extras.values()]
     cells = [{spelling(str(cell)) for cell in column.tolist()} for column in columns]
-    crossed = [
-        names for names in (data.class_names, voters) if LEAST_ROWS_OF_SUMMARY <= len(names) <= n < 2 * len(names)
-    ]
+    crossed = [some for some in (data.class_names, voters) if LEAST_ROWS_OF_SUMMARY <= len(some) <= n < 2 * len(some)]
     labels = data.y if sets is None else sets.indices if (sets.sizes == 1).all() else None
     numbers = np.nan_to_num(data.X.reshape(n, -1))
     are_counts = ((numbers == np.floor(numbers)).all(axis=0) & (numbers > 1).any(axis=0)).any()
@@ -413,11 +411,8 @@ def _leaks(data: PartialLabelDataset, _: ReadOptions) -> Iterator[Oddity]:
         return
     columns = {name: cells.tolist() for name, cells in data.categories.items()}
     numbers = {name: data.X[:, at] for at, name in enumerate(data.feature_names)} if data.X.ndim == 2 else {}
-    columns |= {
-        name: some.tolist()
-        for name, some in numbers.items()
-        if len(np.unique(some[:MOST_NAMES_COMPARED])) < FEW_EXAMPLES
-    }
+    few = [name for name, some in numbers.items() if len(np.unique(some[:MOST_NAMES_COMPARED])) < FEW_EXAMPLES]
+    columns |= {name: numbers[name].tolist() for name in few}
     for name, cells in columns.items():
         kinds = {cell: k for k, cell in enumerate(dict.fromkeys(cells))}
         codes = np.array([kinds[cell] for cell in cells])
@@ -626,9 +621,8 @@ def _likeness(name: str, other: str) -> int:
     if any(all(map(_ROMAN.fullmatch, pair)) for pair in slips):
         return 0  # centuries, stages, types
     is_cut = is_word and any(word.startswith(one) for word in (longer, *words)) and one not in words
-    by_word = len(own) == len(words) > 1 and all(
-        a.startswith(b) or b.startswith(a) for a, b in zip(own, words, strict=True)
-    )
+    begun = [a.startswith(b) or b.startswith(a) for a, b in zip(own, words, strict=False)]
+    by_word = len(own) == len(words) > 1 and all(begun)
     is_ended = _ends_alike(*sorted((name, other), key=len))
     tests = {
         _CUT: (is_cut and not is_ended) or by_word,
@@ -717,11 +711,8 @@ class _Beside:
     @classmethod
     def of(cls, votes: Annotations) -> _Beside:
         """Compare answers, of as many examples as their number and that of the classes allow."""
-        most = min(
-            len(votes),
-            MOST_EXAMPLES_COMPARED,
-            max(MOST_ANSWERS_COMPARED * len(votes) // (len(votes.rows) * votes.n_classes + 1), 1),
-        )
+        most = max(MOST_ANSWERS_COMPARED * len(votes) // (len(votes.rows) * votes.n_classes + 1), 1)
+        most = min(len(votes), MOST_EXAMPLES_COMPARED, most)
         first = votes.rows < most
         given = np.zeros((most, votes.n_classes))
         np.add.at(given, (votes.rows[first], votes.labels[first]), 1)
@@ -830,12 +821,9 @@ def _no_answer(data: PartialLabelDataset, options: ReadOptions) -> Iterator[Oddi
     answer: as many times likelier as there are others, where its name does not tell.
     """
     votes = data.annotations
-    if (
-        votes is None
-        or options.class_names
-        or len(data) < SOME_EXAMPLES
-        or not 3 <= votes.n_classes <= MOST_NAMES_COMPARED
-    ):
+    if votes is None or options.class_names or len(data) < SOME_EXAMPLES:
+        return
+    if not 3 <= votes.n_classes <= MOST_NAMES_COMPARED:
         return
     same, names = _same_names(votes.labels, votes.class_names, options), votes.class_names
     beside = _Beside.of(votes).merged([names.index(same.get(name, name)) for name in names])
@@ -956,12 +944,9 @@ def _is_other(name: str, names: Sequence[str]) -> bool:
 def _copies(data: PartialLabelDataset, _: ReadOptions) -> Iterator[Oddity]:
     """Two voters who say the same everywhere, which as often as others agree they would not: one column twice."""
     votes = data.annotations
-    if (
-        votes is None
-        or votes.anonymous
-        or not 3 <= votes.n_annotators <= MOST_VOTERS_IN_IDS
-        or len(data) < SOME_EXAMPLES
-    ):
+    if votes is None or votes.anonymous or len(data) < SOME_EXAMPLES:
+        return
+    if not 3 <= votes.n_annotators <= MOST_VOTERS_IN_IDS:
         return
     votes = votes.take(np.arange(min(len(data), MOST_EXAMPLES_COMPARED)))
     pairs = pairs_in(votes)
@@ -1002,9 +987,8 @@ def _attention(data: PartialLabelDataset, _: ReadOptions) -> Iterator[Oddity]:
     given = np.zeros((len(data), votes.n_classes))
     np.add.at(given, (votes.rows, votes.labels), 1)
     for row in told:
-        named = [
-            k for k, name in enumerate(votes.class_names) if len(name) > 1 and name.casefold() in texts[row].casefold()
-        ]
+        said = texts[row].casefold()
+        named = [k for k, name in enumerate(votes.class_names) if len(name) > 1 and name.casefold() in said]
         if len(named) == 1 and given[row, named[0]] >= max(3, TOLD * given[row].sum()):
             yield _odd("attention-check", [texts[row]])
 

@@ -49,9 +49,8 @@ def with_pairs(table: Records, given: Mapping[str, str]) -> Records:
     numbered = more | numbered if _are_turns(table.names, more) else numbered
     at = {name: k for k, name in enumerate(table.names)}
     cells = {kind: [table.first[at[one]] for one in names.values()] for kind, names in numbered.items()}
-    named = [
-        kind for kind, columns in cells.items() if _recur(columns, of_one_turn=_says_people(kind))
-    ]  # labels may be codes, people are words
+    # labels may be codes, people are words
+    named = [kind for kind, columns in cells.items() if _recur(columns, of_one_turn=_says_people(kind))]
     both = [(one, other) for one in named for other in numbered if numbered[one].keys() == numbered[other].keys()]
     scored = [(one, other) for one, other in both if one != other and _are_shares(cells[one], cells[other])]
     has_sets = any(name.strip().casefold() == LABEL_COLUMNS[1] for name in table.names)
@@ -145,11 +144,9 @@ def _are_turns(names: Sequence[str], kinds: Mapping[str, Mapping[str, str]]) -> 
     used = {name for by_turn in kinds.values() for name in by_turn.values()}
     others = {plain_name(name) for name in names if name not in used}
     turns = [turn for kind, by_turn in kinds.items() if _says_label(kind) for turn in by_turn]
-    return (
-        bool(turns)
-        and not others & {*USUAL["vote"], *USUAL["true_label"], *WORDS["adjudicated"]}
-        and not any(says("settled", turn) or says("right", turn) for turn in turns)
-    )
+    are_labels = others & {*USUAL["vote"], *USUAL["true_label"], *WORDS["adjudicated"]}
+    are_true = any(says("settled", turn) or says("right", turn) for turn in turns)
+    return bool(turns) and not are_labels and not are_true
 
 
 def _says_label(what: str) -> bool:
@@ -209,12 +206,9 @@ def _are_answers(people: Sequence[Cells], columns: Sequence[Cells]) -> bool:
         return False
     are_words = not (nearly_all(is_number, [*kinds]) or are_dates([*kinds]) or kinds & {*map(spelling, named)})
     are_few = 1 < len(kinds) <= max(FEW, len(said) // 4)
-    return (
-        are_words
-        and are_names([*kinds])  # no texts: `model_a`, `response_a`
-        and are_few
-        and any(len({label for _, label in row if label}) < sum(bool(label) for _, label in row) for row in rows)
-    )
+    are_texts = not are_names([*kinds])  # `model_a`, `response_a`
+    again = (len({label for _, label in row if label}) < sum(bool(label) for _, label in row) for row in rows)
+    return are_words and are_few and not are_texts and any(again)
 
 
 def _are_shares(labels: Sequence[Cells], columns: Sequence[Cells]) -> bool:

@@ -111,9 +111,8 @@ def agreeing(table: Proposal) -> list[list[str]]:
     """
     free = which(table, "answers", "repeats", "!of the occasion", "!of a state", "!an id", "!of an aggregate")
     numbers = which(table, "fractions", among=free)
-    free = [
-        name for name in free if name not in numbers or len({*present_cells(table.cells[name])}) <= MOST_KINDS_OF_CODES
-    ]
+    many = [name for name in numbers if len({*present_cells(table.cells[name])}) > MOST_KINDS_OF_CODES]
+    free = [name for name in free if name not in many]
     said = {name: _said(table, name) for name in free}
 
     def alike(one: str, other: str) -> bool:

@@ -141,11 +141,8 @@ class Results:
             share = float(cell)
             return str(round(min(share, below) if share < 1 else share, digits) + 0.0)  # never -0.0
 
-        new = {
-            name: [cell and shorter(cell) for cell in self.columns[name]]
-            for name in self.columns
-            if name in LABELS_CSV and LABELS_CSV[name].kind == "share"
-        }
+        shares = [name for name in self.columns if name in LABELS_CSV and LABELS_CSV[name].kind == "share"]
+        new = {name: [cell and shorter(cell) for cell in self.columns[name]] for name in shares}
         return replace(self, columns={**self.columns, **new})
 
     def record(self, example: str) -> dict[str, str | float]:

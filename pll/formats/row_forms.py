@@ -629,9 +629,8 @@ def _ask_which_vote(table: Proposal, tasks: Sequence[str], worker: str, votes: S
     before = _as_examples(table, about)
 
     def of(vote: str) -> Mapping[str, str]:
-        return dict.fromkeys(tasks, "task") | {worker: "worker", vote: "vote"} | {
-            name: "keep" for name in votes if name != vote
-        }  # fmt: skip
+        others = dict.fromkeys((name for name in votes if name != vote), "keep")
+        return dict.fromkeys(tasks, "task") | {worker: "worker", vote: "vote"} | others
 
     text = f"A line is one answer to one {' and '.join(tasks)}, by one {worker}. Which column is the label?"
     if len(votes) == 1:
@@ -723,11 +722,8 @@ def _by_structure(table: Proposal) -> bool:
         answer = dict.fromkeys(marked, "class") if vote == _MARKED else {vote: "vote"}
         return said, dict.fromkeys(votes, "keep") | beside | {task: "task", worker: "worker"} | answer
 
-    turns = (
-        f" The same {told.worker} answers in several turns ({told.turn}): all that was said counts."
-        if told.turn
-        else ""
-    )
+    turns = f" The same {told.worker} answers in several turns ({told.turn}): all that was said counts."
+    turns = turns if told.turn else ""
     what = " or ".join(votes) or listing([*marked], limit=4)
     table.ask(
         f"The same {told.task} stands in several lines. Is every line one answer: {told.worker} says who gave it, "
@@ -759,9 +755,7 @@ def _marked_in(table: Proposal, classes: Iterable[str]) -> dict[str, Cells]:
 
 def _numbers(table: Proposal) -> dict[str, Cells]:
     """Columns of few whole numbers, or of codes as long as each other, of nearly every line."""
-    numbers = {
-        n: grades_in(table.raw[n], codes) for n, codes in ((n, _codes(table, n)) for n in which(table, "answers"))
-    }
+    numbers = {name: grades_in(table.raw[name], _codes(table, name)) for name in which(table, "answers")}
     return {name: table.raw[name] for name, some in numbers.items() if some.count(None) <= (1 - NEARLY_ALL) * len(some)}
 
 
@@ -805,12 +799,10 @@ def _told(table: Proposal, answers: Mapping[str, Cells]) -> list[_Told]:
     free = [*table.open(), *table.having("id", "text", "image", "worker")]
     keys = which(table, "again", "!fractions", "!dates", "!decimal commas", among=free)
     facts = which(table, "of a fact", among=keys)  # the id of a comment is one, and the comment none
-    keys = (
-        [n for n in keys if n not in facts]
-        + which(table, "of a person", among=facts)
-        + which(table, "named id", "!of a person", among=facts)
-        + which(table, "of the occasion", "word", "repeats", "!of a person", "!named id", among=facts)
-    )
+    keys = [name for name in keys if name not in facts] + which(table, "of a person", among=facts)
+    others = which(table, "!of a person", among=facts)
+    keys += which(table, "named id", among=others)
+    keys += which(table, "of the occasion", "word", "repeats", "!named id", among=others)
     ids = [*which(table, "named id", among=keys), *which(table, "of one shape", "!texts", "!pictures", among=keys)]
     # what an id says of its example names none, and nobody
     coarse = {n for n in keys for one in ids if table.is_function(n, one) and not table.is_function(one, n)}
@@ -844,13 +836,8 @@ def _told_by(table: Proposal, one: str, other: str, keys: Sequence[str], answers
     is_item = all(table.raw[task]) and _are_short(table.raw[worker]) and not _has_another_truth(table, task)
     is_voter = share_among(table.words(task), labels_among(answers[best])) >= 1 / 2
     is_measurement = is_measured(table.raw[worker]) and pairs < rows and not (state or turn)
-    if (
-        not is_item
-        or is_voter
-        or is_measurement
-        or agree[best, task] < FAR_SHARED
-        or _counts_lines(table, task, worker)
-    ):
+    is_other = not is_item or is_voter or is_measurement or agree[best, task] < FAR_SHARED
+    if is_other or _counts_lines(table, task, worker):
         return None
     free.sort(key=lambda name: (says("sure", name), -agree[name, task]))
     votes = [name for name in free if agree[name, task] >= FAR_SHARED]

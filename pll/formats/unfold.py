@@ -183,11 +183,9 @@ def _as_signed(table: Records, form: Form, given: Mapping[str, str]) -> Records:
     tasks = dict[str, list[str | None]]()
     if form.needs in names:  # a page to read, or a survey, is no example
         shown = [bool((cell or "").strip()) for cell in table.texts(names.index(form.needs))]
-        tasks = {name: list(table.texts(at)) for at, name in enumerate(names) if form.role_of(name) == "task"}
-        tasks = {
-            n: [cell if is_shown else None for cell, is_shown in zip(some, shown, strict=True)]
-            for n, some in tasks.items()
-        }
+        for name in (one for one in names if form.role_of(one) == "task"):
+            cells = zip(table.texts(names.index(name)), shown, strict=True)
+            tasks[name] = [cell if is_shown else None for cell, is_shown in cells]
     new = {name: _chosen(cells) for name, cells in _by_name(rows, names).items()}
     new = tasks | new | {name: [row.get(name) for row in answers] for name in questions}
     if not (new or tasks):

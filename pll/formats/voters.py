@@ -171,10 +171,8 @@ def vocabulary(table: Proposal) -> None:
     like yes and no, or a truth of other words may also be features: the user is asked.
     `final`, `expert` and their like are the truth, where a voter or the candidates have their words.
     """
-    voters, has_sets = (
-        table.having("annotator"),
-        bool(table.having("candidates", "candidate", "class", "probability", "count")),
-    )
+    voters = table.having("annotator")
+    has_sets = bool(table.having("candidates", "candidate", "class", "probability", "count"))
     is_labelled = bool(voters or has_sets or table.truth())
     people = [name for name in table.open() if NAMED.fullmatch(name) and not has_fractions(table.cells[name])]
     classes = table.classes() + table.words(*voters)
@@ -198,9 +196,8 @@ def vocabulary(table: Proposal) -> None:
             is_labelled = True
     near = near.union(*(group for group in groups if near.intersection(group)))  # a truth may name but few of them
     near_open = [name for name in columns if name in near and name not in table.roles]
-    if table.having("class", "probability", "count") or (
-        len(near_open) == 1 and has_sets and not (voters or table.having("true_label"))
-    ):
+    is_alone = len(near_open) == 1 and has_sets and not (voters or table.having("true_label"))
+    if is_alone or table.having("class", "probability", "count"):
         return  # `settled` asks what they are
     truth = [name for name in table.having("true_label") if table.roles[name].guessed]
     if len(near_open) == len(truth) == 1 and not voters and are_ranked(table, [*truth, *near_open]):
@@ -585,9 +582,8 @@ def _leave_majority(table: Proposal, name: str) -> None:
         ways = [way for way in ways if "true_label" not in way[1].values() or not table.having("true_label")]
         made = ("made of their answers: carried along", {name: "keep"})
         # of a program's majority by its name; of two and a third who is asked where they differ, that is what counts
-        is_voter = (
-            is_all and was == "annotator" and says("settled", name) and len(others) > MOST_MARKERS and not is_right
-        )
+        is_voter = is_all and was == "annotator" and len(others) > MOST_MARKERS and not is_right
+        is_voter = is_voter and says("settled", name)
         table.ask(
             f"{name} says {'' if is_all else 'nearly '}everywhere what most of {made_of} say. What is it?",
             *([made, *ways] if is_voter or not is_decided else [*ways[:1], made, *ways[1:]]),
@@ -720,11 +716,8 @@ def derived(table: Proposal) -> None:
         table.give_all([name for name in free if any(follows(table.raw[name], k) for k in keys)], "keep", why=why)
     for truth in table.having("true_label")[:1]:
         known = [bool((cell or "").strip()) for cell in table.raw[truth]]
-        table.give_all(
-            [n for n in table.open() if _comes_with(table.raw[n], known) or _marks_known(table.raw[n], known)],
-            "keep",
-            why=f"known where {truth} is",
-        )
+        told = [n for n in table.open() if _comes_with(table.raw[n], known) or _marks_known(table.raw[n], known)]
+        table.give_all(told, "keep", why=f"known where {truth} is")
         table.give_all(_whether_right(table, truth), "keep", why=f"whether a label is that of {truth}")
     for sets in table.having("candidates")[:1]:
         size_of = {cell: labels_among([cell]).total() for cell in {*table.cells[sets]}}
@@ -744,11 +737,8 @@ def derived(table: Proposal) -> None:
     given = [math.fsum(row) for row in rows]
     totals = [name for name in table.open() if says_total(name) or says("ballots", name)]
     totals = [name for name in totals if _are_no_less(table.raw[name], given)]  # and not words of a text, or pores
-    table.give_all(
-        [n for n in free if rows and (n in totals or _is_made_of(table, n, counts, rows))],
-        "keep",
-        why=why,
-    )
+    made = [n for n in free if rows and (n in totals or _is_made_of(table, n, counts, rows))]
+    table.give_all(made, "keep", why=why)
     shares = [*counts, *(name for name, column in table.roles.items() if column.why == MADE_OF_SHARES)]
     marks = [name for name in table.open() if rows and are_binary(table.raw[name])]
     split = [name for name in marks if any(_splits(table, name, share) for share in shares)]

@@ -173,11 +173,8 @@ def arrange(
     for names in parts:
         X = arrays[names["X"]]
         labels = {part: arrays[name] for part, name in names.items() if part != "X"}
-        if (
-            is_matlab
-            and X.ndim == 2
-            and [all(n in one.shape for one in labels.values()) for n in X.shape] == [False, True]
-        ):
+        fitting = [all(n in one.shape for one in labels.values()) for n in X.shape]
+        if is_matlab and fitting == [False, True]:
             X = X.T
             notes.append(f"The variable {names['X']} has a column an example; it was turned.")
         X = _features(X, names["X"], notes, max_bytes, allow_missing=allow_missing, needed=needed)

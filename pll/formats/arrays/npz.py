@@ -107,9 +107,8 @@ class Npz(Format):
             parts = [{**most, "X": "X"}]
         if not parts:
             raise _without_features(names)
-        if {"indptr", "votes", "shares"} & set(
-            names
-        ) and "candidates" not in names:  # no other name means the candidates then
+        # no other name means the candidates then
+        if {"indptr", "votes", "shares"} & {*names} and "candidates" not in names:
             parts = [{part: name for part, name in one.items() if part != "candidates"} for one in parts]
         of_classes = next((name for name in ARRAYS["classes"]["names"] if name in names), "")
         joined = _parts_voted_on(own) if "votes" in of_functions.values() else {}
@@ -137,13 +136,9 @@ class Npz(Format):
             arrays["amounts"], of_functions = arrays.pop(of_nobody), {}
         is_shared = "shares" in arrays and "votes" not in arrays
         if is_shared:
-            shares = arrays.pop("shares")
-            rows = (
-                len(arrays[parts[0]["y"]]) if parts[0].get("y") in arrays else len(np.atleast_1d(arrays.get("ids", ())))
-            )
-            arrays["votes"], arrays["vote_scores"] = _votes_of(
-                shares, len(np.atleast_1d(arrays.get("voters", ()))), rows
-            )
+            shares, beside = arrays.pop("shares"), parts[0]["y"] if parts[0].get("y") in arrays else "ids"
+            voters_named, rows = (len(np.atleast_1d(arrays.get(name, ()))) for name in ("voters", beside))
+            arrays["votes"], arrays["vote_scores"] = _votes_of(shares, voters_named, rows)
         sets = parts[0].get("candidates", "")
         labels = [np.atleast_1d(arrays[name]) for name in ("votes", "amounts", sets) if name in arrays]
         if parts[0]["X"] not in arrays and not labels:  # what is numbered is nobody's votes
@@ -370,10 +365,8 @@ def _joined(arrays: Arrays, parts: Mapping[str, Names]) -> Names:
             raise UserError(f"The arrays {listing(called)} differ in their width; save parts that fit together.")
         if there:
             missing = "" if there[0].dtype.kind in "US" else -1
-            blocks = [
-                some.get(one, np.full((n, *there[0].shape[1:]), missing))
-                for some, n in zip(own.values(), sizes, strict=True)
-            ]
+            of_parts = zip(own.values(), sizes, strict=True)
+            blocks = [some.get(one, np.full((n, *there[0].shape[1:]), missing)) for some, n in of_parts]
             arrays[one] = np.concatenate(blocks)
     if "test" in parts:
         arrays["is_test"] = np.repeat([part == "test" for part in parts], sizes)

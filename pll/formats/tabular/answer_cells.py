@@ -557,10 +557,8 @@ def proposed_classes(
     several = {name for name in inside if len(voters[plain(name)]) > 1 and not is_sentence(name)}
     alone = {name for name in several if around[_around(name, inside[name])] == 1}
     names = [name for name in names if not inside.get(name) or name in alone]
-    ignored = {
-        name for name in names if is_no_answer(name, among_votes=True) and name not in texts
-    }  # what is silent is out
-    return sort_names(name for name in names if name not in ignored)
+    # what is silent is out
+    return sort_names(name for name in names if name in texts or not is_no_answer(name, among_votes=True))
 
 
 def _around(name: str, inside: Sequence[str]) -> str:

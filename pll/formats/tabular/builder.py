@@ -213,12 +213,9 @@ def build(table: Records, columns: Sequence[Column], options: ReadOptions) -> Pa
     counts = form.counts if form else ()
     answers = answers_in(asked, len(X), row_of, counts=counts)
     # in columns of their own people leave cells empty: that is nobody's answer, and no mistake
-    is_ours = [
-        column.name.casefold() == CANDIDATES if column.role == "candidates" else CLASS_COLUMN.fullmatch(column.name)
-        for column in columns
-        if column.role in ("candidates", "class")
-    ]
-    may_be_empty = table.may_be_empty or not any(is_ours)
+    ours = [one for one in columns if one.role == "candidates" and one.name.casefold() == CANDIDATES]
+    ours += [one for one in columns if one.role == "class" and CLASS_COLUMN.fullmatch(one.name)]
+    may_be_empty = table.may_be_empty or not ours
     labels = labels_of(answers, options, no_answer=form.no_answer if form else (), may_be_empty=may_be_empty)
     ids, rows, texts, about_columns = answers.ids, np.arange(answers.n), None, list[str]()
     named = next((column for column in columns if column.role == "id"), None)
@@ -260,7 +257,7 @@ def build(table: Records, columns: Sequence[Column], options: ReadOptions) -> Pa
     if read:
         parts = {name: _objects(chunks, lines(chunks), missing="") for name, chunks in read.items()}
         texts = _read_together({name: _without_brackets(name, part) for name, part in parts.items()})
-    pictures = None
+    pictures, notes = None, [*_notes(X, columns), *about_columns]
     if image is not None:
         pictures = Pictures(as_column([*map(picture_in, _objects(image, lines(image), missing=""))]))
     data = PartialLabelDataset(
@@ -279,13 +276,7 @@ def build(table: Records, columns: Sequence[Column], options: ReadOptions) -> Pa
         is_test=None if split is None else _split_marks(split, row_of)[rows],
         name=options.name or "table",
         kind="table",
-        notes=(
-            *_notes(X, columns),
-            *about_columns,
-            *answers.notes,
-            *labels.notes,
-            *_without_labels(columns, labels),
-        ),
+        notes=(*notes, *answers.notes, *labels.notes, *_without_labels(columns, labels)),
     )
     coded = [column.name for column, _ in asked if column.role in (*LABELLED, "item", "true_label")]
     return with_names(data, table.codes, coded, table.names)

@@ -328,21 +328,15 @@ class Delimited(TableFormat):
         header, encoding = text.header, ENCODINGS.get(text.encoding)
         if scan.quotes % 2:
             _refuse_record(text, strict=True)
-        notes = (
-            [f"The file is in {encoding}, not UTF-8; where letters look wrong, save it as UTF-8."] if encoding else []
-        )
+        foreign = f"The file is in {encoding}, not UTF-8; where letters look wrong, save it as UTF-8."
+        notes = [*([foreign] if encoding else []), *header.notes, *([AGAIN] if text.again else [])]
         # Every row takes at least a byte a column, which bounds the memory for features by the file's size.
         return Records(
             header.names,
             lambda used: _batches(text, used),
             min(scan.records_at_most - header.rows, scan.size // len(header.names) + 1),
             text.row_number,
-            (
-                *notes,
-                *header.notes,
-                *([AGAIN] if text.again else []),
-                *notes_on_rows(text.end[1]),
-            ),
+            (*notes, *notes_on_rows(text.end[1])),
             first=text.sample(),
             titles=header.titles,
             codes=codes_noted([[header.title], *text.end[1]], text.sample()),
@@ -430,12 +424,9 @@ def _joined(values: Sequence[Value], delimiter: str, comma: bool) -> str:
     cells = [str(value).replace(".", ",") if comma and isinstance(value, float) else value for value in values]
     if delimiter == " ":  # between spaces nothing is no cell
         cells = ["NA" if cell in (None, "") else cell for cell in cells]
-    csv.writer(file, delimiter=delimiter, lineterminator=LINE_ENDS).writerow(
-        cells
-    )  # cells with one of these are quoted
-    return (
-        file.getvalue().removesuffix(LINE_ENDS) if len(cells) > 1 or cells[0] else ""
-    )  # one empty cell would be quoted
+    # cells with an end of a line are quoted; one empty cell would be, too
+    csv.writer(file, delimiter=delimiter, lineterminator=LINE_ENDS).writerow(cells)
+    return file.getvalue().removesuffix(LINE_ENDS) if len(cells) > 1 or cells[0] else ""
 
 
 def _batches(text: Text, used: Sequence[int]) -> Iterator[pa.RecordBatch]:

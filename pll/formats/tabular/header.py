@@ -256,9 +256,8 @@ def _of_questions(upper: Sequence[str], lower: Sequence[str], below: Sequence[Se
     """
     pairs = [*zip(upper, lower, strict=True)]
     rows = [row for row in below if len(row) == len(pairs)]
-    own = [
-        at for at, (first, second) in enumerate(pairs) if first and not second and all(row[at].strip() for row in rows)
-    ]
+    alone = [at for at, (first, second) in enumerate(pairs) if first and not second]
+    own = [at for at in alone if all(row[at].strip() for row in rows)]
     asked = [at for at, (first, second) in enumerate(pairs) if second and not first]
     said = asked or [at for at, (_, second) in enumerate(pairs) if second]
     comes_again = any(lower[at] == row[at].strip() for at in said for row in rows)
@@ -452,9 +451,7 @@ def _is_data(first: Sequence[str], below: Sequence[Sequence[str]]) -> bool:
     again = [cell in cells for cell, cells in zip(first, others, strict=False)]
     if len(again) == len(first) == len({*first}) > 1 and all(again) and all(first):
         own = [one - {""} for one in others]
-        are_apart = all(one.isdisjoint(other) for one, other in combinations(own, 2)) and all(
-            len(one) > 1 for one in own
-        )
+        are_apart = all(one.isdisjoint(other) for one, other in combinations(own, 2)) and min(map(len, own)) > 1
         if are_apart or any(map(is_number, first)):  # a box that is ticked says its own name, as a person may
             return True
     if sum(map(is_number, first)) < 2:

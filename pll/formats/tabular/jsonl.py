@@ -51,9 +51,8 @@ def _with_names(path: Path) -> Iterator[tuple[int, Record]]:
         if isinstance(annotations, list) and all(isinstance(one, dict) for one in annotations):
             numbers = [one.get("label_id") for one in annotations]
             called = [names[k] if isinstance(k, int) and 0 <= k < len(names) else None for k in numbers]
-            record = record | {
-                "annotations": [one | {"label": name} for one, name in zip(annotations, called, strict=True)]
-            }
+            labelled = [one | {"label": name} for one, name in zip(annotations, called, strict=True)]
+            record = record | {"annotations": labelled}
         yield line, record
 
 

@@ -25,7 +25,7 @@ from pll.formats.base import ReadOptions
 from pll.formats.checks import check_unpacked_size, parsing, shorten
 from pll.formats.label_frame import LABELS_CSV, NUMBERS
 from pll.formats.reading import ROLES, Column
-from pll.formats.records import JSON, Records, is_list, no_rows
+from pll.formats.records import JSON, Records, is_list, is_text, no_rows
 from pll.formats.results import Results, Value, free_name
 from pll.formats.tabular.builder import TableFormat, dataset_of
 from pll.formats.tabular.cells import write_label
@@ -313,9 +313,7 @@ class Parquet(TableFormat):
         if not rows:
             raise no_rows()
         about, labels = read_metadata(schema), class_labels(schema)
-        texts = [
-            field.name for field in schema if pa.types.is_string(field.type) or pa.types.is_large_string(field.type)
-        ]
+        texts = [field.name for field in schema if is_text(field.type)]
         coded = {name for name in about.get("json") or () if name in texts}
 
         def read(used: Sequence[int]) -> Iterator[pa.RecordBatch]:
@@ -329,18 +327,10 @@ class Parquet(TableFormat):
                 ]
                 yield pa.record_batch(columns, names=names)
 
-        kinds = {*labels.values()}  # of several, the user must choose
-        return Records(
-            schema.names,
-            read,
-            rows,
-            roles={
-                name: role
-                for name, role in (about.get("roles") or {}).items()
-                if name in schema.names and role in ROLES
-            },
-            class_names=tuple(about.get("class_names") or ()) or (kinds.pop() if len(kinds) == 1 else ()),
-        )
+        kinds, given = {*labels.values()}, about.get("roles") or {}  # of several kinds, the user must choose
+        roles = {name: role for name, role in given.items() if name in schema.names and role in ROLES}
+        classes = tuple(about.get("class_names") or ()) or (kinds.pop() if len(kinds) == 1 else ())
+        return Records(schema.names, read, rows, roles=roles, class_names=classes)
 
     def dataset(self, table: Records, path: Path, options: ReadOptions) -> PartialLabelDataset:
         columns, schema = table.plan(options), schema_of(path)[0]

@@ -26,6 +26,8 @@ from pll.formats.proposal import are_numbered, follows, says, says_fact, split_i
 from pll.formats.records import Records, one_column, text_of
 from pll.formats.tabular.cells import NEARLY_ALL, are_dates, has_fractions, is_number, spelling
 
+Columns = Mapping[str, Sequence[str | None]]
+"""The cells of a table as text, by column; None where one is empty."""
 PERSON = ("annotator", "annotated in", "file or sheet")
 """Names of the column that says whose a row is; the first that no table has."""
 SHARED = 0.5
@@ -71,11 +73,9 @@ def stacked(names: Sequence[str], tables: Sequence[Records]) -> Records:
         )
     every = list(dict.fromkeys(name for table in tables for name in table.names))
     whole = [table.whole() for table in tables]
-    columns = {
-        name: one_column([part.column(list(table.names).index(name)) if name in table.names else len(part)
-                       for table, part in zip(tables, whole, strict=True)])
-        for name in every
-    }  # fmt: skip
+    of_each = [dict(zip(table.names, part.columns, strict=True)) for table, part in zip(tables, whole, strict=True)]
+    pieces = {name: [own.get(name, len(part)) for own, part in zip(of_each, whole, strict=True)] for name in every}
+    columns = {name: one_column(some) for name, some in pieces.items()}
     notes = dict.fromkeys(note for table in tables for note in table.notes)
     starts = [0]
     for part in whole:
@@ -164,9 +164,8 @@ def _refuse_versions(names: Sequence[str], tables: Sequence[Records]) -> None:
         theirs = [cells_of(other, label) for label in labels if label in other.names]
         if len(theirs) < len(labels) or len(theirs[0]) != len(cells[labels[0]]):
             continue
-        pairs = [
-            pair for label, some in zip(labels, theirs, strict=True) for pair in zip(cells[label], some, strict=True)
-        ]
+        both = [zip(cells[label], some, strict=True) for label, some in zip(labels, theirs, strict=True)]
+        pairs = [pair for rows in both for pair in rows]
         apart = [label for label, some in zip(labels, theirs, strict=True) if cells[label] != some]
         words = {label: Counter(filter(None, cells[label])) for label in labels}
         if len(apart) == 1 and not any(_are_alike(words[n], words[apart[0]]) for n in labels if n != apart[0]):
@@ -616,7 +615,7 @@ def people_among(tables: Sequence[Records]) -> dict[int, Mapping[str, str]]:
     return best
 
 
-def _see_the_same(cells: Sequence[Mapping[str, Sequence[str | None]]]) -> bool:
+def _see_the_same(cells: Sequence[Columns]) -> bool:
     """Whether three tables or more of the same columns are about examples most of which several of them name.
 
     Two of them may have few in common: each was given some, and does not say the same of these.
@@ -640,7 +639,7 @@ def _repeats(words: Counter[str]) -> bool:
     return 1 < len(words) <= words.total() / 2
 
 
-def _are_empty(cells: Mapping[str, Sequence[str | None]], labels: Set[str]) -> bool:
+def _are_empty(cells: Columns, labels: Set[str]) -> bool:
     """Whether a column that may hold labels in other tables holds none, nor lists of any, in this one."""
     return any(all(cell in (None, "[]", "{}") for cell in cells[name]) for name in labels & cells.keys())
 
@@ -651,9 +650,7 @@ MOST_TRIED = 3
 """Of the largest tables, how many the examples may be of."""
 
 
-def _called_as(
-    first: Mapping[str, Sequence[str | None]], one: Mapping[str, Sequence[str | None]]
-) -> dict[str, str] | None:
+def _called_as(first: Columns, one: Columns) -> dict[str, str] | None:
     """Return what a table calls the columns of another one about the same examples; None where it is about others.
 
     Columns match by their names, else by what stands in them, else if they are the only ones left that repeat.
@@ -670,9 +667,8 @@ def _called_as(
     left, right = ([n for n, count in some.items() if _repeats(count)] for some in words)
     left, right = [n for n in left if n not in called.values()], [n for n in right if n not in called]
     if len(left) == len(right) == 1:
-        numbers = [
-            all(is_number(cell.replace(",", ".")) for cell in some) for some in (words[0][left[0]], words[1][right[0]])
-        ]
+        both = (words[0][left[0]], words[1][right[0]])
+        numbers = [all(is_number(cell.replace(",", ".")) for cell in some) for some in both]
         called |= {right[0]: left[0]} if numbers[0] == numbers[1] else {}
     repeats = [words[0][to] for to in called.values() if words[0][to].total() >= 2 * len(words[0][to])]
     unmatched = [words[1][name] for name in one if name not in called]
@@ -683,39 +679,28 @@ def _called_as(
     # examples that are called otherwise are the same ones only where nearly all have a text of their own
     others = any(a.keys().isdisjoint(b) and are_numbered([*a]) and are_numbered([*b]) for a, b in pairs.values())
     least = NEARLY_ALL if others else SHARED
-    rows = [max(map(len, cells.values()), default=0) for cells in (first, one)]
-    met = [
-        keys
-        for keys, (a, b) in pairs.items()
-        if all(len(some) >= max(1, least * n) for some, n in zip((a, b), rows, strict=True))
-        and len(a) > 1
-        and len(a.keys() & b.keys()) >= SHARED * min(len(a), len(b))
-    ]
+    rows, others_rows = (max(map(len, cells.values()), default=0) for cells in (first, one))
+    names = {k: (a, b) for k, (a, b) in pairs.items() if len(a) >= max(2, least * rows)}
+    names = {k: (a, b) for k, (a, b) in names.items() if len(b) >= max(1, least * others_rows)}
+    met = [k for k, (a, b) in names.items() if len(a.keys() & b.keys()) >= SHARED * min(len(a), len(b))]
     are_same = any(not _are_of_others(first, one, called, keys) for keys in met)
     return called if are_same and in_common(list(first), [called.get(n, n) for n in one]) >= SHARED else None
 
 
-def _are_of_others(
-    first: Mapping[str, Sequence[str | None]],
-    one: Mapping[str, Sequence[str | None]],
-    called: Mapping[str, str],
-    keys: tuple[str, str],
-) -> bool:
+def _are_of_others(first: Columns, one: Columns, called: Mapping[str, str], keys: tuple[str, str]) -> bool:
     """Whether what stands before any labels differs where the example is called the same: in numbers that begin again.
 
     Texts are others then, and measurements go each their own way; of the same examples they would go together, though
     each person took them anew.
     """
-    row_of = {
-        cell: row for row, cell in enumerate(one[keys[1]]) if cell and len(cell.split()) == 1
-    }  # a number, or code
+    # by a number, or a code
+    row_of = {cell: row for row, cell in enumerate(one[keys[1]]) if cell and len(cell.split()) == 1}
     rows = [(row, row_of[cell]) for row, cell in enumerate(first[keys[0]]) if cell in row_of]
     before = list(takewhile(lambda name: not _repeats(Counter(filter(None, first[name]))), first))
     found = list[bool]()
     for name, to in called.items():
-        pairs = [
-            (a.replace(",", "."), b.replace(",", ".")) for k, j in rows if (a := first[to][k]) and (b := one[name][j])
-        ]
+        both = [(a, b) for k, j in rows if (a := first[to][k]) and (b := one[name][j])]
+        pairs = [(a.replace(",", "."), b.replace(",", ".")) for a, b in both]
         cells = [cell for pair in pairs for cell in pair]
         if to not in before or to == keys[0] or says_fact(to) or len(pairs) < LEAST_ROWS_SAME or are_dates(cells):
             continue

@@ -92,13 +92,9 @@ class Xlsx(TableFormat):
         book = _openpyxl().Workbook(write_only=True)
         sheet = book.create_sheet("labels")
         sheet.append([_text_cell(sheet, name) for name in (*(column.name for column in columns), *numbers)])
+        numbered = {column.name for column in columns if column.role == "ignore" and column.name in NUMBERS}
         for i in range(len(dataset)):
-            cells = [
-                column.values[i]
-                if column.role == "ignore" and column.name in NUMBERS
-                else _text_cell(sheet, column.cells[i])
-                for column in columns
-            ]
+            cells = [one.values[i] if one.name in numbered else _text_cell(sheet, one.cells[i]) for one in columns]
             # the shortest decimal that is this number: 6.924, not the 6.923999786376953 that all its digits are
             sheet.append([*cells, *(None if np.isnan(x) else float(str(x)) for x in flat[i])])
         book.save(path)

@@ -101,9 +101,8 @@ class LabelStudio(RecordFormat):
 
     def _target(self, source: Path, question: str) -> str | None:
         """Return the objects that the answers in the file refer to, usually one."""
-        return next(
-            (where for _, task in json_objects.records(source) for where in self._targets(task, question)), None
-        )
+        every = (task for _, task in json_objects.records(source))
+        return next((where for task in every for where in self._targets(task, question)), None)
 
     def extra_files(self, dataset: PartialLabelDataset, results: Results | None = None) -> dict[str, str]:
         has_payload = dataset.pictures is not None or dataset.texts is not None
@@ -116,16 +115,9 @@ class LabelStudio(RecordFormat):
         first = next(json_objects.records(source))[1]["data"]
         payload = data.texts if data.pictures is None else data.pictures.names
         shown = None if payload is None else next((name for name, value in first.items() if value == payload[0]), None)
-        config = _labelling_config(
-            data,
-            results,
-            question=question,
-            to_name=self._target(source, question),
-            shown=shown or next(iter(first), "id"),
-            own_choices=all(
-                isinstance(task["data"].get("candidates"), list) for _, task in json_objects.records(source)
-            ),
-        )
+        shown, to_name = shown or next(iter(first), "id"), self._target(source, question)
+        own = all(isinstance(task["data"].get("candidates"), list) for _, task in json_objects.records(source))
+        config = _labelling_config(data, results, question=question, to_name=to_name, shown=shown, own_choices=own)
         return {CONFIG: config}
 
 
@@ -252,9 +244,8 @@ class Argilla(RecordFormat):
             metadata = {field: value for field, value in example.fields.items() if field not in PAYLOAD}
             if example.stated:
                 metadata["candidates"] = example.stated
-            responses = [
-                {"value": labels if as_list else labels[0], "user_id": who} for who, labels in example.people(ANSWERS)
-            ]
+            said = [(who, labels if as_list else labels[0]) for who, labels in example.people(ANSWERS)]
+            responses = [{"value": value, "user_id": who} for who, value in said]
             yield {
                 "id": name,
                 "fields": {field: value for field, value in example.fields.items() if field in PAYLOAD},
@@ -273,12 +264,8 @@ class Argilla(RecordFormat):
 
     def _takes_lists(self, source: Path, question: str) -> bool:
         """Whether what a file says to the question are lists, as a question of several labels has them."""
-        return any(
-            isinstance(one.result.get("value"), list)
-            for _, record in json_objects.records(source)
-            for one in _said(record, self.form)
-            if one.question == question
-        )
+        said = (one for _, record in json_objects.records(source) for one in _said(record, self.form))
+        return any(isinstance(one.result.get("value"), list) for one in said if one.question == question)
 
 
 def _replaced(old: Any, new: Record) -> Record | list[Record]:

@@ -149,10 +149,8 @@ def by_voters_in_ids(lines: Sequence[Line]) -> tuple[Sequence[Line], list[str]]:
     if not 1 < len(lasts) <= MOST_RUNS or len(firsts) < len(lasts) or not (is_crossed and is_told):
         return lines, []
     ends = "" if len(models) == len(lasts) else " {}"
-    named = [
-        line._replace(task=task, worker=line.worker + ends.format(run))
-        for line, (task, run) in zip(lines, parts, strict=True)
-    ]
+    both = zip(lines, parts, strict=True)
+    named = [line._replace(task=task, worker=line.worker + ends.format(run)) for line, (task, run) in both]
     (first, last), whole = parts[0], lines[0].task
     return named, [f"The ids name the example and who answered: {whole} is {first} and {last}."]
 
@@ -196,9 +194,8 @@ def with_answers(table: Records) -> Records:
         new = {answer: texts} | ({model: models} if any(models) else {})
         gone = [at for at, name in enumerate(table.names) if name != "custom_id"]
         roles = {"custom_id": "task", answer: "vote", model: "worker"}
-        if (
-            any(len(some) > 1 for some in of_rows) and len({*models}) == 1
-        ):  # it was asked several times: nobody else was
+        # it was asked several times: nobody else was
+        if any(len(some) > 1 for some in of_rows) and len({*models}) == 1:
             roles = {"custom_id": "id", answer: "answers", model: "keep"}
         return replace(table.with_columns(new, gone), roles=roles, signature=None)
     answer = free_name("answer", table.names)

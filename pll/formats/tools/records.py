@@ -290,9 +290,8 @@ def table_of(examples: Iterable[Example], form: Form, found: Found) -> Records:
         stated = zip(columns["true_label"], every, strict=True)
         truths = {"true_label": [None if x is None else label_name(x, one.row, "true_label") for x, one in stated]}
     else:
-        truths = {
-            "true_label" if len(asked) == 1 else f"{q}.truth": [dict(one.truth).get(q) for one in every] for q in asked
-        }
+        called = {q: "true_label" if len(asked) == 1 else f"{q}.truth" for q in asked}
+        truths = {called[q]: [dict(one.truth).get(q) for one in every] for q in asked}
     for name, truth in truths.items():
         if name in columns or any(label is not None for label in truth):
             add(name, "true_label", list(map(write_label, truth)))

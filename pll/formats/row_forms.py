@@ -947,9 +947,13 @@ def _has_another_truth(table: Proposal, task: str) -> bool:
 def _lines_of_nobody(table: Proposal) -> None:
     """An example stands in several lines with different labels, and no column may be who gave them: the user is asked.
 
-    Whatever else most lines say is the same in all lines of an example, or says when they were written.
+    Whatever else most lines say is the same in all lines of an example, or says when they were written. A text that
+    comes again in a few lines only is one that several examples happen to have.
     """
+    by_chance = [name for name in table.having("text") if not table.comes_again(name)]
     for task in dict.fromkeys([*_keys(table), *which(table, "pictures")]):
+        if task in by_chance:
+            continue
         words = [n for n in which(table, "labels", "answers") if n != task and not table.is_function(n, task)]
         votes = [*table.usual("vote", words), *table.usual("true_label", words), *words][:1]
         weights = _weights(table, task, votes[0]) if votes else {}

@@ -632,3 +632,20 @@ def test_who_answered_may_stand_inside_of_an_object(tmp_path: Path, kind: str) -
     data = read_first(path)
     assert data.annotations is not None and {*data.annotations.annotator_names} == {"kim", "lou", "max"}
     assert len(data) == 30 and data.annotations.n_answers == 90 and {*data.class_names} == {"clear", "vague"}
+
+
+def test_a_text_that_two_lines_happen_to_have_makes_no_answer_of_a_line(tmp_path: Path) -> None:
+    rng = np.random.default_rng(4)
+    y = rng.integers(3, size=40)
+    y[38], y[39] = 0, 1
+    table = pd.DataFrame({"text": [f"what stands in line {k}" for k in range(40)]})
+    for who in ("ann", "ben", "cat"):
+        table[who] = LABELS[(y + (rng.random(40) > 0.8)) % 3]
+    table.loc[38:, ["text", "ann", "ben"]] = ["the same", LABELS[0], LABELS[0]]
+    table.loc[38:, "cat"] = LABELS[:2]
+    table["truth"] = [*LABELS[y[:20]], *[""] * 20]
+    table.to_csv(tmp_path / "examples.csv", index=False)
+    data = formats.read(tmp_path / "examples.csv")
+    assert data.annotations is not None and data.y is not None
+    assert data.annotations.annotator_names == ("ann", "ben", "cat")
+    assert data.annotations.n_rows == 40

@@ -15,7 +15,7 @@ import pytest
 
 from pll import formats
 from pll.annotations import Annotations
-from pll.catalog.sources import Source, source_of, with_own_votes
+from pll.catalog.sources import Source, joined_votes, source_of, with_own_votes
 from pll.cli.main import main
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
@@ -153,6 +153,14 @@ def test_several_classes_in_one_answer_are_a_set(tmp_path: Path) -> None:
     voted = with_votes(data, read_votes([file]))
     assert [voted.sets().names(row) for row in (0, 1)] == [["cat", "dog"], ["fox"]]
     assert voted.annotations is not None and voted.annotations.n_answers == 2
+
+
+def test_what_both_models_say_where_they_cannot_tell_is_no_class() -> None:
+    samples = Path(__file__).parents[2] / "assets" / "votes"
+    source = joined_votes([Source(path.name, str(path)) for path in sorted(samples.glob("model-*.jsonl"))])
+    data = source.load()
+    assert data.class_names == ("negative", "neutral", "positive")
+    assert any("I cannot tell from this text. (2)" in note for note in data.notes)
 
 
 def test_votes_join_the_data_on_the_id(tmp_path: Path) -> None:

@@ -126,7 +126,8 @@ def test_spellings_are_joined_said_and_undone_with_a_click(open_page: Any) -> No
     assert "LATE" in said(page) and "Read as no answer: " in said(page)
     page = button(page, "Undo").click().run()
     assert "6 classes" in understood(page)  # Late and LATE, late, lost, N/A, ?
-    page = button(page, "Join spellings").click().run()
+    assert "Every answer stays as it is written." in said(page)
+    page = button(page, "As proposed").click().run()
     settled = chosen(page)
     assert not settled.classes and "keep" not in settled.options
     page = page.switch_page("../../pages/data.py").run()

@@ -65,10 +65,10 @@ def put_in_order(source: Source, data: PartialLabelDataset) -> Source:
     words += [f"Read as no answer: {listing(drops, MOST_SPELLINGS)}."] if drops else []
     if words or _is_apart(source):
         with beside():
-            st.caption(plain(" ".join(words) or "Every spelling is a class of its own."), width="content")
+            st.caption(plain(" ".join(words) or "Every answer stays as it is written."), width="content")
             apart = (st.session_state.__setitem__, f"apart-{classes_key(source)}", not _is_apart(source))
             button(
-                "Join spellings" if _is_apart(source) and not edits else "Undo",
+                "As proposed" if _is_apart(source) and not edits else "Undo",
                 *((st.session_state.pop, classes_key(source), None) if edits else apart),
                 key=f"apart-button-{classes_key(source)}",
                 kind="tertiary",

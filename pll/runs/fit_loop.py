@@ -297,7 +297,10 @@ class FitLoop:
             self.estimator.release()
 
     def _choose_settings(self) -> Recipe | None:
-        """Take the settings of recipe.json, or choose them now; None where the method has no recipe."""
+        """Take the settings of recipe.json, or choose them now; None where the method has no recipe.
+
+        A search that is stopped leaves none: the run goes on, later, to the settings that it would have found.
+        """
         estimator = self.estimator
         if not isinstance(estimator, DeepEstimator) or estimator.recipe == "default":
             return None
@@ -315,8 +318,10 @@ class FitLoop:
                 progress=lambda share, _: self._note_share(SETTINGS, share),
                 found=self._note_found,
             )
-            self.folder.save_recipe(recipe)
             self.found = None
+            if not recipe.complete:
+                raise StopTraining
+            self.folder.save_recipe(recipe)
         estimator.recipe_ = recipe  # the number of epochs is needed before training begins
         for sentence in recipe.messages():
             self.folder.log(sentence)

@@ -114,6 +114,18 @@ def test_every_setting_survives_a_stop(method: str, data: Path, tmp_path: Path) 
     assert results[0] == results[1]
 
 
+def test_a_stopped_search_for_settings_begins_again(data: Path, tmp_path: Path) -> None:
+    results = []
+    for name in ("straight", "stopped"):
+        folder = made(tmp_path / name, config(data, params={"recipe": "auto", "epochs": 4}))
+        if name == "stopped":
+            assert fit_loop.FitLoop(folder, hook=stop_at(200)).train()["state"] == "stopped"
+            assert folder.recipe() is None  # what was found so far is not what would be found
+        assert fit_loop.FitLoop(folder).train()["state"] == "finished"
+        results.append(result_of(folder))
+    assert results[0] == results[1]
+
+
 @pytest.mark.slow
 def test_killed_with_9_and_resumed_from_the_shell_to_the_same_bits(
     data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]

@@ -10,7 +10,7 @@ from math import prod
 from pll.analysis.health import Health
 from pll.errors import UserError
 from pll.runs.snapshots import HOW_SURE, SETTINGS, Snapshot
-from pll.wording import count, percent
+from pll.wording import count, likely, percent
 
 STEP_NAMES = {
     "bytes checked": "checking the file",
@@ -134,7 +134,7 @@ def format_shape(shape: Sequence[int]) -> str:
     return f"{width} × {height} pixels, {colour}"
 
 
-def headline(metrics: Mapping[str, float | None], health: Health | None = None) -> tuple[float | None, str]:
+def headline(metrics: Mapping[str, float | None], health: Health | None = None) -> tuple[str, str]:
     """The one figure that says how well a run went: against the truth where it is known, else what is expected.
 
     Of labels that are not to be trusted nothing is expected.
@@ -149,23 +149,23 @@ def headline(metrics: Mapping[str, float | None], health: Health | None = None) 
     Examples
     --------
     >>> headline({"label_accuracy": 0.9, "known_labels": 20, "expected_accuracy": 0.8})
-    (0.9, 'right (18 of 20 known)')
-    >>> headline({"expected_accuracy": 0.8})
-    (0.8, 'expected to be right')
+    ('90.0 %', 'right (18 of 20 known)')
+    >>> headline({"expected_accuracy": 0.998})
+    ('> 99 %', 'expected to be right')
     >>> headline({"transductive_accuracy": None, "mean_confidence": 0.8})
-    (None, 'how sure is not known')
+    ('–', 'how sure is not known')
     >>> headline({"expected_accuracy": 0.5}, Health("unhealthy"))
-    (None, 'not to be trusted yet')
+    ('–', 'not to be trusted yet')
     """
     right = metrics.get("label_accuracy", metrics.get("transductive_accuracy"))
     n_labelled = int(metrics.get("known_labels") or 0)
     if right is None:
         if health is not None and health.verdict == "unhealthy":
-            return None, "not to be trusted yet"
+            return "–", "not to be trusted yet"
         expected = metrics.get("expected_accuracy")
-        return expected, "how sure is not known" if expected is None else "expected to be right"
+        return ("–", "how sure is not known") if expected is None else (likely(expected), "expected to be right")
     of_labelled = f" ({round(right * n_labelled):,} of {n_labelled:,} known)" if n_labelled else ""
-    return right, f"right{of_labelled}"
+    return percent(right), f"right{of_labelled}"
 
 
 def format_state(snapshot: Snapshot) -> str:

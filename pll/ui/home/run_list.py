@@ -18,7 +18,7 @@ from pll.ui.choose_run import begun
 from pll.ui.format import format_state, headline, plain, state_icon
 from pll.ui.routes import go
 from pll.ui.widgets import beside, button, toast_errors
-from pll.wording import count, percent
+from pll.wording import count
 
 RECENT_RUNS = 8
 """Runs shown at first, and more at each press."""
@@ -115,7 +115,7 @@ def _row(one: Run, differs: str = "") -> None:
         name.markdown(f"{title}  \n:gray[:small[{plain(differs)}]]" if differs else title, help=methods)
         metrics = snapshot.lane.metrics or (snapshot.lane.rows[-1] if snapshot.lane.rows else {})
         share, of_what = headline(metrics, snapshot.lane.health)
-        figure.markdown(f"{percent(share)}  \n:gray[:small[{of_what}]]")
+        figure.markdown(f"{share}  \n:gray[:small[{of_what}]]")
         question = f"Move **{plain(snapshot.name)}** with its labels and model to the bin?"
     data.caption(_data_and_date(one))
     failure = plain(snapshot.error) if snapshot.state == "failed" and snapshot.error else None

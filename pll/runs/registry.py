@@ -291,6 +291,14 @@ class RunRegistry:
             raise UserError(GONE.format("run"))
         return run
 
+    def has(self, run_id: str) -> bool:
+        """Return whether there is a run of that id that this person may know of."""
+        try:
+            self.get(run_id)
+        except UserError:
+            return False
+        return True
+
     def _find(self, run_id: str) -> Run:
         with self._guard:
             run = self._runs.get(run_id)

@@ -66,8 +66,8 @@ def watch(run: Run, state: str, draw: Draw, height: int) -> None:
     @show_errors
     def draw_now() -> None:
         session.settle_address()
-        if session.has_left(run) or session.registry().role(run) is None:
-            st.rerun()  # the page shows the one in view now, or says that this one is no longer shared
+        if session.has_left(run) or not session.registry().has(run.id):
+            st.rerun()  # the page shows the one in view now, or says that this one is no longer there, or shared
         if shortest is None or interval is None:
             _live(run, state, draw, height)
             return

@@ -223,7 +223,9 @@ def test_a_run_that_was_deleted_elsewhere_or_damaged_is_said(registry: RunRegist
     with pytest.raises(UserError, match="damaged"):
         run.resume()
     assert not run.folder.is_locked()
+    assert registry.has(run.id)
     RunRegistry(registry.root).delete(run.id)
+    assert not registry.has(run.id)
     with pytest.raises(UserError, match="deleted"):
         run.resume()
     assert list(registry.root.iterdir()) == []

@@ -20,7 +20,8 @@ from pll.runs.registry import default_registry
 from pll.runs.run import Run
 from pll.synthesis import Flip
 from pll.ui import session
-from pll.ui.home import demo
+from pll.ui.format import headline
+from pll.ui.home import demo, run_list
 from pll.ui.review import service
 from tests.faults.damage import Case, damaged
 from tests.page_helpers import IRIS, begun, button, said
@@ -53,6 +54,14 @@ def test_runs_of_the_past_are_listed_and_deleted(open_page: Any) -> None:
     assert menu.proto.popover.icon
     next(button for button in listed.button if button.label == "Delete").click().run()
     assert session.registry().all() == []
+
+
+def test_what_is_expected_to_be_right_is_never_certain_and_no_quotation(
+    open_page: Any, finished: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(run_list, "headline", lambda metrics, health: headline({"expected_accuracy": 0.9999}))
+    figures = [text.value for text in open_page("home").markdown if "expected to be right" in text.value]
+    assert figures and all(one.startswith("\\> 99 %") for one in figures)
 
 
 def test_runs_and_comparisons_are_renamed_and_their_reviews_know_them_still(open_page: Any, finished: Run) -> None:

@@ -115,7 +115,7 @@ def _row(one: Run, differs: str = "") -> None:
         name.markdown(f"{title}  \n:gray[:small[{plain(differs)}]]" if differs else title, help=methods)
         metrics = snapshot.lane.metrics or (snapshot.lane.rows[-1] if snapshot.lane.rows else {})
         share, of_what = headline(metrics, snapshot.lane.health)
-        figure.markdown(f"{share}  \n:gray[:small[{of_what}]]")
+        figure.markdown(f"{plain(share)}  \n:gray[:small[{of_what}]]")
         question = f"Move **{plain(snapshot.name)}** with its labels and model to the bin?"
     data.caption(_data_and_date(one))
     failure = plain(snapshot.error) if snapshot.state == "failed" and snapshot.error else None

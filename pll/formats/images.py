@@ -22,7 +22,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pll.dataset import PartialLabelDataset
-from pll.errors import MissingPictures, RowError, UserError
+from pll.errors import MissingPictures, Note, RowError, UserError
 from pll.formats import json_objects
 from pll.formats.archive import Members, names_in
 from pll.formats.base import HEAD_BYTES, Format, ReadOptions
@@ -440,6 +440,16 @@ def _from_folders(members: Members, options: ReadOptions) -> PartialLabelDataset
     if all(len(path) > 1 and path[0].casefold() in WORDS["train"] | WORDS["test"] for path in paths):
         split = np.array([path[0].casefold() in WORDS["test"] for path in paths])
         paths = [path[1:] for path in paths]
+    if not any(paths):  # what they show is said elsewhere
+        unsorted = Records.of({"id": names, "image": names}, roles={"id": "id", "image": "image"})
+        data = build(unsorted, unsorted.plan(options), options)
+        text = (
+            "Nothing says what the pictures show; put them in folders called after their labels, or add a table with a "
+            "column image."
+        )
+        hint = "--votes FILE, of a table that names them"
+        notes = (Note(text, kind="labels", hint=hint),)
+        return replace(data, pictures=Pictures(as_column(names), members.path), kind="array", notes=notes)
     for name, path in zip(names, paths, strict=True):
         if not path:
             raise UserError(

@@ -70,7 +70,7 @@ BAD: dict[str, tuple[dict[str, bytes | str], str]] = {
         r"t\.csv: Row 2 has an empty candidate set",
     ),
     "two tables": ({"a.csv": "x\n1\n", "b.csv": "x\n1\n", "a.png": png(2, 2)}, "several tables"),
-    "no folder": ({"a.png": png(2, 2)}, "'a.png' is in no folder"),
+    "no folder": ({"a.png": png(2, 2), "cat/b.png": png(2, 2)}, "'a.png' is in no folder"),
     "no label": ({";/a.png": png(2, 2)}, "';' names no label"),
     "no picture file": ({"cat/a.png": b"this is none"}, "'cat/a.png' is not a picture"),
     "a torn header": ({"cat/a.png": png(30, 30)[:20], "cat/b.png": png(30, 30)}, "'cat/a.png' is not a picture"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ import pytest
 from pll.synthesis import Flip
 from pll.ui.data import loader
 from pll.ui.data.candidates import SYNTHESISE
+from tests.formats.test_together import WIDE, pictures
 from tests.page_helpers import button, correct, labels, understood, with_details
 
 NAMES = ("late", "lost", "praise")
@@ -57,6 +59,16 @@ def test_files_of_other_examples_are_refused_in_words(open_page: Any) -> None:
     other = ("other.csv", b"id,text\nx,a\ny,b\n", "text/csv")
     page = open_page("data").file_uploader(key="uploader").set_value([*files(), other]).run()
     assert not page.exception and "joined on the id" in page.error[0].value
+
+
+@pytest.mark.parametrize("first", [0, 1])
+def test_pictures_and_the_table_of_their_labels_are_read_together(open_page: Any, tmp_path: Path, first: int) -> None:
+    both = [
+        ("leaves.zip", pictures(tmp_path / "leaves.zip").read_bytes(), "application/zip"),
+        ("votes.csv", WIDE.encode(), "text/csv"),
+    ]
+    page = open_page("data").file_uploader(key="uploader").set_value([both[first], both[1 - first]]).run()
+    assert understood(page).startswith("12 pictures, 2 classes (a, b), 3 people answered 36 times")
 
 
 def classes(page: Any) -> Any:

@@ -12,11 +12,9 @@ import streamlit as st
 
 from pll.catalog.sources import Source, counting_votes, joined_votes, with_own_votes
 from pll.errors import UserError, explain
-from pll.formats import FORMATS, ReadOptions, detect
+from pll.formats import FORMATS
 from pll.formats.checks import listing
-from pll.formats.tabular.builder import TableFormat
-from pll.formats.tabular.parts import are_one_a_person
-from pll.formats.tools.records import RecordFormat
+from pll.formats.together import in_one_archive
 from pll.formats.votes import VOTES_FORMAT, kind_of
 from pll.io import check_free_space, stored_name, write_bytes, zipped
 from pll.paths import app_root
@@ -157,9 +155,9 @@ def _together(sources: Sequence[Source]) -> Source:
     data = [source for source, kind in zip(sources, kinds, strict=True) if kind != VOTES_FORMAT]
     if len(sources) == 1:
         return _with_own_votes(sources[0], kinds[0])
-    if not any(kinds) and _are_one_a_person(tuple(str(source.path) for source in sources)):
-        files = {source.name: Path(str(source.path)).read_bytes() for source in sources}
-        return store_upload(f"{len(sources)} files.zip", zipped(files))  # the archive that they could have come in
+    together = None if any(kinds) else _in_one_archive(tuple(str(source.path) for source in sources))
+    if together is not None:
+        return together
     examples = data[0] if data else None
     if data:
         names = dict(enumerate([*(source.name for source in data), ONLY_VOTES]))
@@ -177,15 +175,11 @@ def _together(sources: Sequence[Source]) -> Source:
 
 
 @st.cache_data(max_entries=16, show_spinner=False)
-def _are_one_a_person(paths: tuple[str, ...]) -> bool:
-    """Whether files, whose paths have their hashes, are tables with the answers of a person each."""
-    try:
-        forms = [(Path(path), detect(path)) for path in paths]
-        found = [(p, f) for p, f in forms if isinstance(f, TableFormat) and not isinstance(f, RecordFormat)]
-        tables = [form.table(path, ReadOptions()) for path, form in found]
-        return len(tables) == len({Path(path).name for path in paths}) and are_one_a_person(tables)
-    except UserError:
-        return False  # the error comes when the file is read
+def _in_one_archive(paths: tuple[str, ...]) -> Source | None:
+    """The archive that files, whose paths have their hashes, could have come in; None where they are not one."""
+    files = in_one_archive([Path(path) for path in paths])
+    name = next((Path(path).name for path in paths if path.endswith(".zip")), f"{len(paths)} files.zip")
+    return None if files is None else store_upload(name, zipped(files))
 
 
 def _count_as_votes(others: Sequence[Source]) -> bool:

@@ -160,7 +160,7 @@ def with_voters(source: Source, options: SetOptions) -> Source:
     if not weighs_voters(source, data):
         note([ONE_VOTER] if voters == 1 and source.vote_files and data.X.size else [])
         return source
-    note([f"{source.name} holds votes of {voters} voters; they are weighed (--rule union only joins them)."])
+    note([f"The answers of {voters} voters are weighed (--rule union only joins them)."])
     return replace(source, rule="voters")
 
 

@@ -591,7 +591,7 @@ class Run:
         return splits
 
     def _check_step(self, what: str, _done: int, _total: int | None) -> None:
-        """End a step where the run is to stop; the search and the last one end by their hook, with the best so far."""
+        """End a step where the run is to stop; the search and the last one end by their hook."""
         if self._wants == "stopped" and what not in (SETTINGS, HOW_SURE):
             raise StopTraining(self._why_stopped)
 

@@ -32,7 +32,7 @@ class Predictions:
     labels : (n,) object
         Names of classes.
     confidence : (n,) float32
-        Probability of the predicted class, in [0, 1], at the model's temperature; NaN where that is not known.
+        Probability of the predicted class, in [0, 1], at the model's temperatures; NaN where these are not known.
     warnings : tuple of str
         Where features lie outside what the model was trained on, are missing, or hold words that it never saw.
     """
@@ -86,7 +86,7 @@ class Predictor:
         X = _features_for(card, data, self._name)
         best = [(part.argmax(axis=1), part.max(axis=1)) for part in self._estimator.iter_tempered(X)]
         confidence = np.concatenate([share for _, share in best])
-        if self._estimator.temperature_ is None:
+        if not self._estimator.temperatures_:
             confidence = np.full_like(confidence, np.nan)
         try:
             warnings = tuple(range_warnings(X, card.extra[RANGE], card.feature_names)) if RANGE in card.extra else ()

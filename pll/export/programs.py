@@ -1,8 +1,8 @@
 """The fitted model as a program that runs without Candid: a `torch.export` program, and ONNX.
 
 Both take raw features (B, …) float32 under the name `features`, any B from 1, NaN for a missing value, and give
-`probabilities` (B, c) float32, those of `candid predict`. Scaling, imputation and the temperature are inside; the class
-names travel in the file.
+`probabilities` (B, c) float32, those of `candid predict`. Scaling, imputation and the temperatures are inside; the
+class names travel in the file.
 """
 
 from __future__ import annotations
@@ -55,19 +55,19 @@ class Probabilities(nn.Module):
     ----------
     model
         Raw features → logits.
-    temperature
-        What divides the logits; None where it is not known.
+    temperatures
+        What divides the logits: the mean of the probabilities is returned. () where that is not known.
     """
 
-    def __init__(self, model: nn.Module, temperature: float | None = None) -> None:
+    def __init__(self, model: nn.Module, temperatures: tuple[float, ...] = ()) -> None:
         super().__init__()
         self.model = model
-        self.temperature = temperature
+        self.temperatures = temperatures or (1.0,)
 
     def forward(self, features: Tensor) -> Tensor:
         """(B, …) → (B, c)."""
         logits = self.model(features)
-        return torch.softmax(logits if self.temperature is None else logits / self.temperature, dim=1)
+        return torch.stack([torch.softmax(logits / one, dim=1) for one in self.temperatures]).mean(dim=0)
 
 
 def why_no_program(source: ExportSource) -> str | None:
@@ -160,7 +160,7 @@ def write_onnx(source: ExportSource, path: Path) -> None:
 def _probabilities(source: ExportSource) -> Probabilities:
     module = source.estimator.module()
     assert module is not None  # `why_no_program` was asked
-    model = Probabilities(copy.deepcopy(module).cpu(), source.estimator.temperature_)
+    model = Probabilities(copy.deepcopy(module).cpu(), source.estimator.temperatures_)
     return model.eval().requires_grad_(False)
 
 
@@ -184,7 +184,7 @@ def _check_agreement(source: ExportSource, example: Tensor, outputs: npt.NDArray
     """Refuse a program whose predictions differ from those of the page."""
     wanted = np.concatenate(list(source.estimator.iter_tempered(example.numpy())))
     apart = float(np.abs(outputs - wanted).max())
-    tolerance = PROBABILITY_TOLERANCE / min(source.estimator.temperature_ or 1.0, 1.0)
+    tolerance = PROBABILITY_TOLERANCE / min((1.0, *source.estimator.temperatures_))
     if not apart <= tolerance:  # NaN is not
         raise NotExportable(
             f"The {what} was left out: its probabilities are up to {apart:.2g} from those of the model "

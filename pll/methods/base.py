@@ -206,10 +206,10 @@ class PartialLabelEstimator(ClassifierMixin, BaseEstimator, ABC):
     seed: int
     given: frozenset[str] = frozenset()
     """Settings that were given by hand, also where they equal their default: no recipe changes them."""
-    temperature_: float | None = None
-    """Temperature at which models with these settings were likeliest by examples that they had not seen
-    (`pll.methods.held_out`), that is at which probabilities of unseen examples say how sure they are; None where it is
-    not known."""
+    temperatures_: tuple[float, ...] = ()
+    """Temperatures that are as likely as each other for models with these settings, by examples that they had not seen
+    (`pll.methods.held_out`): the mean of the probabilities at them says how sure those of unseen examples are; () where
+    that is not known."""
     stage_: str = ""
     """Current work between two records ("neighbours of 3,072 of 5,000 examples"); "" within ordinary epochs."""
     notes_: tuple[str, ...] = ()
@@ -494,13 +494,15 @@ class PartialLabelEstimator(ClassifierMixin, BaseEstimator, ABC):
         return self._probabilities(self.predict_scores(X))
 
     def iter_tempered(self, X: npt.ArrayLike) -> Iterator[npt.NDArray[np.float32]]:
-        """Yield class probabilities of consecutive rows of X, (b, c) each, at `temperature_` where it is known.
+        """Yield class probabilities of consecutive rows of X, (b, c) each: their mean at `temperatures_`, where known.
 
         Few rows at a time where c is large.
         """
         for scores in self._scores_in_parts(self.checked_features(X)):
-            known = self.temperature_ is not None
-            yield softmax(scores / np.float32(self.temperature_), axis=1) if known else self._probabilities(scores)
+            p = np.zeros_like(scores) if self.temperatures_ else self._probabilities(scores)
+            for one in self.temperatures_:
+                p += softmax(scores / np.float32(one), axis=1) / np.float32(len(self.temperatures_))
+            yield p
 
     def decision_function(self, X: npt.ArrayLike) -> npt.NDArray[np.float32]:
         """Return scores in the form that scikit-learn expects.

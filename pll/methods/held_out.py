@@ -58,8 +58,10 @@ from pll.methods.defaults import suited
 from pll.methods.recipe import ConfigurationGroup, Together, can_be_batched
 from pll.methods.set_likelihood import (
     EXPONENTS,
+    FINE,
     MIXED,
     MOST_WITH_RATES,
+    equally_likely,
     exponent_evidence,
     fitted_temperatures,
     over_shares,
@@ -241,7 +243,8 @@ class HeldOut:
             "sums": np.zeros(task.candidates.nnz),  # of probabilities, float64: the order of models must not matter
             "counts": np.zeros(n, dtype=np.int16),
             "tally": np.zeros(3),  # of answers: all, covering, covering by chance
-            "models": np.zeros(2),  # that answered: all, sum of expected temperatures
+            "models": np.zeros(2),  # that answered: all, sum of the units of their temperatures
+            "temperatures": np.zeros(len(FINE)),  # of these models: how likely each is, in its unit
             "given": np.zeros(3),  # of answers to examples with one label: all, other labels, expected other labels
             "evidence": np.zeros(len(EXPONENTS)),  # of models, where somebody's probabilities were given
         }
@@ -306,7 +309,7 @@ class HeldOut:
         scores = np.where(judged[sets.rows], np.log(mean), 0.0)
         prior, exponent = task.prior, self.exponent
         if prior is not None and self.is_told:
-            prior = over_shares(tempered(prior, sets, 1.0 if exponent is None else exponent), sets)
+            prior = normalise(over_shares(tempered(prior, sets, 1.0 if exponent is None else exponent), sets), sets)
         weights = restricted_softmax(scores, sets, prior, task.outside)
         if task.outside is None:
             weights = self._with_companions(weights, mean, prior, np.flatnonzero(judged))
@@ -408,10 +411,10 @@ class HeldOut:
         return (n, n * other / asked, n * expected / asked) if asked else None
 
     @property
-    def temperature(self) -> float | None:
-        """For new examples: mean of the temperatures that are expected of the models; None where none has answered."""
-        models, expected = self._answers["models"].tolist()
-        return expected / models if models else None
+    def temperatures(self) -> tuple[float, ...]:
+        """For new examples: `equally_likely` ones, where the new one may be like any of the models; () without any."""
+        models, units = self._answers["models"].tolist()
+        return tuple(units / models * equally_likely(self._answers["temperatures"])) if models else ()
 
     def subset(self, k: int) -> Ints:
         """Return the (m,) rows that model k learns from; models 2h and 2h + 1 share none, nor copies."""
@@ -435,11 +438,9 @@ class HeldOut:
         """Add what the model says of the examples that it has not seen."""
         task, sets = self.task, self.task.candidates
         rows = np.flatnonzero(~with_copies(models.subsets[k], self.copies, len(sets)))
-        found = self._temperature(models, k, rows)
-        if found is None:
+        temperature = self._temperature(models, k, rows, answers)
+        if temperature is None:
             return  # it has diverged and says nothing
-        temperature, expected, evidence = found
-        answers["evidence"] += evidence
         c, covering = sets.n_classes, 0
         predictions, members = np.zeros(c), np.zeros(c)  # by class: how often predicted, in how many sets
         for part in _in_parts(rows, task):
@@ -456,11 +457,11 @@ class HeldOut:
             predictions += np.bincount(predicted, minlength=c)
             members += np.bincount(some.indices, minlength=c)
         answers["tally"] += [len(rows), covering, float(predictions @ members) / len(rows)]
-        answers["models"] += [1, expected]
 
-    def _temperature(self, models: _Together | _One, k: int, rows: Ints) -> tuple[float, float, Floats] | None:
-        """Return the likeliest and the expected temperature of a model by unseen examples, and how likely exponents of
-        the prior are. None where its scores are not finite.
+    def _temperature(self, models: _Together | _One, k: int, rows: Ints, answers: Arrays) -> float | None:
+        """Return the likeliest temperature of a model by unseen examples, None where its scores are not finite.
+
+        How likely others are is added to the answers, and how likely exponents of the prior are.
         """
         chosen = np.random.default_rng([self.seed, 10, self.done + k]).permutation(rows)
         some = np.sort(chosen[: min(TEMPERATURE_ROWS, max(1, MOST_NUMBERS_AT_ONCE // self.task.candidates.n_classes))])
@@ -469,14 +470,17 @@ class HeldOut:
             return None
         sets = self.task.candidates.take(some)
         prior = None if self.task.prior is None else self.task.prior[self.task.candidates.positions(some)]
-        is_deep = isinstance(self.estimator, DeepEstimator)
-        spread = 1.0 if is_deep else max(float(scores.std()), TINY)  # scores of others have any scale
-        evidence, v = np.zeros(len(EXPONENTS)), np.ones(sets.nnz) if prior is None else prior.astype(np.float64)
+        # Scores of methods that are not deep have any scale.
+        spread = 1.0 if isinstance(self.estimator, DeepEstimator) else max(float(scores.std()), TINY)
+        v = np.ones(sets.nnz) if prior is None else prior.astype(np.float64)
         if prior is not None and self.is_told:
             evidence, v = exponent_evidence(scores / spread, prior, sets)
+            answers["evidence"] += evidence
         logits, inside = (scores / spread)[:, None], torch.from_numpy(dense(v, sets))[:, None]
-        likeliest, expected = fitted_temperatures(logits, inside, len(np.unique(self.copies[some])))
-        return likeliest * spread, expected * spread, evidence
+        likeliest, likely = fitted_temperatures(logits, inside, len(np.unique(self.copies[some])))
+        answers["models"] += [1, spread]
+        answers["temperatures"] += likely
+        return likeliest * spread
 
 
 def subset_rows(sets: CandidateSets) -> int:

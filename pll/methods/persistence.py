@@ -61,8 +61,8 @@ class ModelCard:
         `feature_names_in_` of the estimator; empty where it was not fitted on a data frame.
     labels
         `classes_` of an estimator that was fitted on labels or names of classes; None where they are 0 … c−1.
-    temperature
-        `temperature_` of the estimator.
+    temperatures
+        `temperatures_` of the estimator.
     versions
         Of Candid and the libraries that wrote it.
     extra
@@ -78,7 +78,7 @@ class ModelCard:
     feature_names: tuple[str, ...] = ()
     columns: tuple[str, ...] = ()
     labels: tuple[bool | int | float | str, ...] | None = None
-    temperature: Annotated[float, Field(gt=0, allow_inf_nan=False)] | None = None
+    temperatures: tuple[Annotated[float, Field(gt=0, allow_inf_nan=False)], ...] = ()
     versions: dict[str, str] = field(default_factory=dict)
     extra: dict[str, Any] = field(default_factory=dict)
 
@@ -141,7 +141,7 @@ def load_model(folder: Path | str, **custom: Any) -> PartialLabelEstimator:
     arrays = unpacked(place / WEIGHTS_FILE, card.weights_sha256, place / MODEL_CARD_FILE)
     try:
         estimator = METHODS[card.method](**card.params, **custom)
-        estimator.temperature_ = card.temperature
+        estimator.temperatures_ = card.temperatures
         if card.columns:
             estimator.feature_names_in_ = np.array(card.columns, dtype=object)
         if card.labels is not None:
@@ -232,7 +232,7 @@ def model_card(
         feature_names=tuple(map(str, feature_names if len(feature_names) else columns)),
         columns=tuple(columns),
         labels=None if labels is None else tuple(values),
-        temperature=estimator.temperature_,
+        temperatures=estimator.temperatures_,
         versions=versions(),
         extra=extra or {},
     )
@@ -274,6 +274,8 @@ def read_card(folder: Path | str) -> ModelCard:
     if not path.exists() and not path.with_name(WEIGHTS_FILE).exists():
         raise UserError(f"There is no model in {folder}; check the path.")
     value = serialization.read_card(path, MODEL_FORMAT)
+    if value.get("temperature") is not None:  # a version before knew but one
+        value["temperatures"] = [value["temperature"]]
     try:
         card = from_json(ModelCard, value)
     except ValueError as error:

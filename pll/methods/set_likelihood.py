@@ -53,8 +53,10 @@ _NUMBERS_AT_ONCE = 5 * 10**7
 """Values of candidates that are held at once, one for each of some exponents: 400 MB."""
 AS_LIKELY = 1e-9
 """Nats by which two temperatures may differ in `set_evidence` that are as likely."""
-_FINE = 500
+FINE = np.geomspace(FITTED_ON[0], FITTED_ON[-1], 500)
 """Temperatures at which a curve through `set_evidence` is read: each 1 % above the last."""
+EQUAL_PARTS = 10
+"""Of the distribution of a temperature; of thirty parts predictions of 60 rows state 3 % more wrong ones."""
 
 
 def set_evidence(logits: Tensor, v: Tensor, temperature: Tensor) -> Tensor:
@@ -87,12 +89,12 @@ def likeliest_temperature(logits: Tensor, v: Tensor) -> Tensor:
     return grid[every.argmax(dim=0)]
 
 
-def fitted_temperatures(logits: Tensor, v: Tensor, examples: int) -> tuple[float, float]:
-    """Return the likeliest temperature of a model, and the expected one: the mean, each counted as it is likely.
+def fitted_temperatures(logits: Tensor, v: Tensor, examples: int) -> tuple[float, Floats]:
+    """Return the likeliest temperature of a model, and how likely each of `FINE` is: (500,), sums to 1.
 
-    Few examples bear a range of temperatures, and the likeliest is often far too low for others; of many examples both
-    are the same. Before the examples are seen, all logarithms in the range of `FITTED_ON` are as likely. Where several
-    are the likeliest, as of sets that tell nothing, it is the largest of them: no label is sure then.
+    Few examples bear a range of temperatures, and the likeliest is often far too low for others; of many examples the
+    range is narrow. Before the examples are seen, all logarithms in the range of `FITTED_ON` are as likely. Where
+    several are the likeliest, as of sets that tell nothing, it is the largest of them: no label is sure then.
 
     Parameters
     ----------
@@ -107,10 +109,19 @@ def fitted_temperatures(logits: Tensor, v: Tensor, examples: int) -> tuple[float
     the parameters makes predictions less sure.
     """
     evidence = [float(set_evidence(logits, v, logits.new_tensor([one]))) for one in FITTED_ON]
-    fine = np.geomspace(FITTED_ON[0], FITTED_ON[-1], _FINE)
-    smooth = CubicSpline(np.log(FITTED_ON), evidence)(np.log(fine))
-    likeliest = fine[smooth >= smooth.max() - AS_LIKELY][-1]
-    return float(likeliest), float(softmax(examples * smooth) @ fine)
+    smooth = CubicSpline(np.log(FITTED_ON), evidence)(np.log(FINE))
+    return float(FINE[smooth >= smooth.max() - AS_LIKELY][-1]), softmax(examples * smooth)
+
+
+def equally_likely(shares: Floats) -> Floats:
+    """Return temperatures that stand for a distribution, (10,) rising: the medians of as many equally likely parts.
+
+    Parameters
+    ----------
+    shares
+        (500,) how likely each of `FINE` is; they may sum to anything.
+    """
+    return FINE[np.searchsorted(np.cumsum(shares) / shares.sum(), (np.arange(EQUAL_PARTS) + 0.5) / EQUAL_PARTS)]
 
 
 def tempered(prior: Weights, sets: CandidateSets, exponent: float) -> Weights:
@@ -134,8 +145,8 @@ def tempered(prior: Weights, sets: CandidateSets, exponent: float) -> Weights:
     return prior if exponent == 1 else normalise(np.where(prior > 0, prior.astype(np.float64) ** exponent, 0.0), sets)
 
 
-def over_shares(prior: Weights, sets: CandidateSets) -> Weights:
-    """Return the (nnz,) prior over its mean by class, normalised on each set: times p it counts class shares once.
+def over_shares(prior: Weights, sets: CandidateSets) -> Floats:
+    """Return the (nnz,) prior over its mean by class: times p it counts class shares once.
 
     Parameters
     ----------
@@ -144,10 +155,6 @@ def over_shares(prior: Weights, sets: CandidateSets) -> Weights:
     sets
         n candidate sets.
     """
-    return normalise(_relative(prior, sets), sets)
-
-
-def _relative(prior: Weights, sets: CandidateSets) -> Floats:
     shares = np.bincount(sets.indices, prior, minlength=sets.n_classes) / len(sets)
     relative: Floats = prior / np.maximum(shares, 1 / len(sets))[sets.indices]
     return relative
@@ -180,14 +187,14 @@ def exponent_evidence(logits: Tensor, prior: Weights, sets: CandidateSets) -> tu
     places = sets.rows * sets.n_classes + sets.indices
     by_temperature = np.empty((len(TEMPERATURES), len(EXPONENTS)))
     for some in blocks(len(EXPONENTS), max(1, _NUMBERS_AT_ONCE // sets.nnz)):
-        each = [_relative(tempered(prior, sets, exponent), sets) for exponent in EXPONENTS[some]]
+        each = [over_shares(tempered(prior, sets, exponent), sets) for exponent in EXPONENTS[some]]
         rest = [share * np.add.reduceat(v, starts) for v in each]
         for t, temperature in enumerate(TEMPERATURES):
             p = (1 - MIXED) * torch.softmax(logits / temperature, dim=1).numpy().ravel()[places]
             of_sets = (np.add.reduceat(p * v, starts) + off for v, off in zip(each, rest, strict=True))
             by_temperature[t, some] = [np.log(inside).mean() for inside in of_sets]
     evidence: Floats = by_temperature.max(axis=0)
-    return evidence, _relative(tempered(prior, sets, EXPONENTS[evidence.argmax()]), sets)
+    return evidence, over_shares(tempered(prior, sets, EXPONENTS[evidence.argmax()]), sets)
 
 
 def set_likelihood(log_p: npt.NDArray[np.floating[Any]], sets: CandidateSets, seed: int = 0) -> Floats:

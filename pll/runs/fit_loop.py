@@ -506,7 +506,7 @@ class FitLoop:
         step = self._find_out(epoch, may_train=may_train, by_itself=by_itself)
         held_out = None if step is None else known_weights(step)
         labels = taken_home(weights, held_out, train.sets())
-        self.estimator.temperature_ = self._temperature(step, may_train=may_train, by_itself=by_itself)
+        self.estimator.temperatures_ = self._temperatures(step, may_train=may_train, by_itself=by_itself)
         verdict = self._health(weights, labels, step)
         predicted = None if test is None else self.estimator.predict(test.X)
         final = Monitor(train.sets(), train.y, None if test is None else test.y).record(
@@ -574,18 +574,18 @@ class FitLoop:
             return None
         return None if self._is_skipped else step
 
-    def _temperature(self, step: HeldOut | None, *, may_train: bool, by_itself: bool) -> float | None:
-        """Return the temperature of predictions; where votes say how sure labels are, that of two models of halves."""
+    def _temperatures(self, step: HeldOut | None, *, may_train: bool, by_itself: bool) -> tuple[float, ...]:
+        """Return the temperatures of predictions; where votes say how sure labels are, of two models of halves."""
         if step is None or step.total or step.task.votes is None or not (may_train and self.estimator.needs_features):
-            return None if step is None else step.temperature
+            return () if step is None else step.temperatures
         alone = replace(step.task, votes=None)
         halves = HeldOut(step.estimator, alone, seed=self.config.seed, counts=step.task.votes)  # the prior is theirs
         halves.total = min(2, halves.total)
         try:
             self._ask(halves, by_itself)
         except UserError:
-            return None
-        return halves.temperature
+            return ()
+        return halves.temperatures
 
     def _ask(self, models: HeldOut, by_itself: bool, note: Callable[[], None] = lambda: None) -> None:
         """Train the models and ask them, with progress; `note` is called after each. Ends early where it is told to."""

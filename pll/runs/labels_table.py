@@ -69,7 +69,7 @@ def predicted_frame(
     """Return the labels of rows that were not learnt from, as `labels_frame` with the source `predicted`.
 
     A label is the most probable of the row's own candidates; of all classes where it has none. How sure it is follows
-    from the temperature of the estimator; it is not known where that is not.
+    from the temperatures of the estimator; it is not known where these are not.
 
     Parameters
     ----------
@@ -99,7 +99,7 @@ def predicted_frame(
                 sets,
                 weights,
                 holdout.row_ids[rows],
-                held_out=None if estimator.temperature_ is None else weights,
+                held_out=weights if estimator.temperatures_ else None,
                 y=None if holdout.y is None else holdout.y[rows],
                 source="predicted",
                 has_set=has_set,

@@ -192,7 +192,7 @@ def test_predicted_rows_are_sure_where_the_temperature_is_known_and_nothing_take
     )
     unknown = predicted_frame(model, others, others.class_names)
     assert unknown[["confidence", "margin", "entropy"]].isna().all().all() and set(unknown["source"]) == {"predicted"}
-    model.temperature_ = 2.0
+    model.temperatures_ = (2.0,)
     known = predicted_frame(model, others, others.class_names)
     assert known["identified_label"].tolist() == unknown["identified_label"].tolist()
     p = softmax(model.predict_scores(others.X) / 2, axis=1)

@@ -68,14 +68,14 @@ def test_both_run_without_candid(sources: Callable[..., ExportSource], tmp_path:
                     np.testing.assert_array_equal(got.argmax(axis=1), probabilities[:size].argmax(axis=1))
 
 
-@pytest.mark.parametrize("temperature", [None, 3.0])
-def test_probabilities_are_at_the_temperature_of_the_model(
-    temperature: float | None,
+@pytest.mark.parametrize("temperatures", [(), (3.0,), (0.8, 3.0)])
+def test_probabilities_are_at_the_temperatures_of_the_model(
+    temperatures: tuple[float, ...],
     sources: Callable[..., ExportSource],
     tmp_path: Path,
 ) -> None:
     source = sources()
-    source.estimator.temperature_ = temperature
+    source.estimator.temperatures_ = temperatures
     X = source.train.X[:4]
     write_torch_program(source, tmp_path / "model.pt2")
     write_onnx(source, tmp_path / "model.onnx")
@@ -85,7 +85,7 @@ def test_probabilities_are_at_the_temperature_of_the_model(
     for probabilities in (found, other):
         np.testing.assert_allclose(probabilities, wanted, atol=1e-4)
     plain = source.estimator.predict_proba(X)
-    assert np.allclose(plain, found, atol=1e-4) == (temperature is None)
+    assert np.allclose(plain, found, atol=1e-4) == (not temperatures)
 
 
 # ---- what cannot be exported ------------------------------------------------------------------------------------

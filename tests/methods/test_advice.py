@@ -49,7 +49,7 @@ def test_what_cannot_fit_into_memory_is_refused_in_words(method: str, monkeypatc
 def test_predictions_in_parts_are_those_of_all_rows(has_sets: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     train, others = data(60, 70), data(23, 70, sets=has_sets)
     model = METHODS["proden"](epochs=2, device="cpu").fit(train.X, train.sets())
-    model.temperature_ = 1.5
+    model.temperatures_ = (1.5,)
     tempered = softmax(model.predict_scores(others.X) / 1.5, axis=1)
     whole = model.predict(others.X), tempered, predicted_frame(model, others, train.class_names)
     monkeypatch.setattr(scaling, "MOST_OUTPUTS", 70 * 5)

@@ -26,7 +26,9 @@ from pll.methods.plknn import PLKNN
 from pll.methods.proden import PRODEN
 from pll.methods.set_likelihood import (
     EXPONENTS,
+    FINE,
     FITTED_ON,
+    equally_likely,
     exponent_evidence,
     fitted_temperatures,
     likeliest_temperature,
@@ -263,38 +265,42 @@ def test_the_temperature_is_that_of_an_optimiser() -> None:
     for k in range(2):
         one = logits[:, k : k + 1]
         best = minimize_scalar(lambda t, one=one: -float(set_evidence(one, v, torch.tensor([np.exp(t)]))[0]))
-        likeliest, expected = fitted_temperatures(one, v, 200)
+        likeliest, shares = fitted_temperatures(one, v, 200)
         assert likeliest == pytest.approx(np.exp(best.x), rel=0.02)
-        assert likeliest < expected < 1.2 * likeliest
+        assert likeliest < shares @ FINE < 1.2 * likeliest
 
 
-def test_the_expected_temperature_is_that_of_an_integral() -> None:
+def test_how_likely_temperatures_are_is_that_of_an_integral() -> None:
     rng = np.random.default_rng(4)
     logits = torch.from_numpy(3 * rng.normal(size=(20, 1, 3)))
     v = torch.from_numpy(np.eye(3)[logits[:, 0].argmax(dim=1).numpy()])[:, None]  # the sharper the likelier
     log_t = np.linspace(np.log(FITTED_ON[0]), np.log(FITTED_ON[-1]), 2000)
     likely = np.exp([20 * float(set_evidence(logits, v, torch.tensor([np.exp(t)]))[0]) for t in log_t])
-    likeliest, expected = fitted_temperatures(logits, v, 20)
-    assert expected == pytest.approx(likely @ np.exp(log_t) / likely.sum(), rel=0.01)
-    assert likeliest < 0.1 < expected
+    likeliest, shares = fitted_temperatures(logits, v, 20)
+    expected = likely @ np.exp(log_t) / likely.sum()
+    assert shares @ FINE == pytest.approx(expected, rel=0.01) and likeliest < 0.1 < expected
+    parts = equally_likely(7 * shares)
+    places = np.interp(np.log(parts), log_t, np.cumsum(likely) / likely.sum())
+    np.testing.assert_allclose(places, np.linspace(0.05, 0.95, 10), atol=0.02)
     largest, flat = fitted_temperatures(logits, torch.ones(20, 1, 3, dtype=torch.float64), 20)  # sets tell nothing
     assert largest == pytest.approx(FITTED_ON[-1])
-    assert flat == pytest.approx((FITTED_ON[-1] - FITTED_ON[0]) / np.log(FITTED_ON[-1] / FITTED_ON[0]), rel=0.01)
+    assert np.diff(np.log(equally_likely(flat))) == pytest.approx(np.log(FITTED_ON[-1] / FITTED_ON[0]) / 10, rel=0.15)
 
 
 @pytest.mark.usefixtures("all_held_out_models")
-def test_predictions_after_few_examples_are_not_too_sure() -> None:
+@pytest.mark.parametrize(("estimator", "shares"), [(PLKNN(), (1 / 3,) * 3), (PRODEN(), (0.95, 0.03, 0.02))])
+def test_predictions_after_few_examples_are_not_too_sure(estimator: Any, shares: tuple[float, ...]) -> None:
     stated = wrong = 0.0
     for seed in range(8):
         rng = np.random.default_rng([seed, 60])
-        y = rng.integers(0, 3, 1060)
+        y = rng.choice(3, 1060, p=shares)
         some = (0.9 * rng.normal(size=(3, 6))[y] + rng.normal(size=(1060, 6))).astype(np.float32)
         sets = CandidateSets.from_mask((rng.random((60, 3)) < 0.4) | np.eye(3, dtype=bool)[y[:60]])
-        model = PLKNN().fit(some[:60], sets)
+        model = estimator.fit(some[:60], sets)
         held_out = HeldOut(model, Task(some[:60], sets))
         for _ in held_out.run():
             pass
-        model.temperature_ = held_out.temperature
+        model.temperatures_ = held_out.temperatures
         p = np.concatenate(list(model.iter_tempered(some[60:])))
         is_sure = p.max(axis=1) >= 0.9
         stated += (1 - p.max(axis=1))[is_sure].sum()
@@ -535,28 +541,28 @@ def test_labels_that_come_together_are_told_and_read_in_two_ways() -> None:
 def test_covering_and_temperature_are_of_what_the_models_said_of_the_unseen() -> None:
     task = Task(X, SETS)
     whole, half = (HeldOut(PLKNN(), task, seed=3) for _ in range(2))
-    assert whole.covered() is None and whole.temperature is None
+    assert whole.covered() is None and whole.temperatures == ()
     for _ in whole.run():
         pass
     share, chance = whole.covered() or (np.nan, np.nan)
-    assert 0 <= chance < share <= 1 and (whole.temperature or 0) > 0
+    assert 0 <= chance < share <= 1 and len(whole.temperatures) == 10 and min(whole.temperatures) > 0
     next(iter(half.run()))
     again = HeldOut(PLKNN(), task, seed=3)
     again.load_state(half.state())
     for _ in again.run():
         pass
-    assert again.covered() == whole.covered() and again.temperature == whole.temperature
+    assert again.covered() == whole.covered() and again.temperatures == whole.temperatures
 
 
 @pytest.mark.parametrize("estimator", [PRODEN(model="linear", **QUICK), PLKNN()])
-def test_unseen_examples_are_predicted_at_the_temperature(estimator: Any) -> None:
+def test_unseen_examples_are_predicted_at_the_temperatures(estimator: Any) -> None:
     model = estimator.fit(X, SETS)
-    for temperature in (None, 0.5, 3.0):
-        model.temperature_ = temperature
+    for temperatures in ((), (3.0,), (0.5, 3.0)):
+        model.temperatures_ = temperatures
         p = np.concatenate(list(model.iter_tempered(X)))
         scores = model.predict_scores(X).astype(np.float64)
-        expected = model.predict_proba(X) if temperature is None else softmax(scores / temperature, axis=1)
-        np.testing.assert_allclose(p, expected, atol=1e-5)
+        each = [softmax(scores / one, axis=1) for one in temperatures] or [model.predict_proba(X)]
+        np.testing.assert_allclose(p, np.mean(each, axis=0), atol=1e-5)
 
 
 def test_features_that_help_make_votes_surer() -> None:

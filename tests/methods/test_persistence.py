@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from pathlib import Path
 from typing import Any
@@ -167,3 +168,11 @@ def test_the_files_of_two_models_are_not_mixed(tmp_path: Path) -> None:
     (tmp_path / "two" / WEIGHTS_FILE).replace(tmp_path / "one" / WEIGHTS_FILE)
     with pytest.raises(UserError, match="does not belong"):
         load_model(tmp_path / "one")
+
+
+def test_the_one_temperature_of_an_older_card_is_kept(tmp_path: Path) -> None:
+    saved(tmp_path, fitted("plknn"), "plknn")
+    card = json.loads((tmp_path / MODEL_CARD_FILE).read_text())
+    del card["temperatures"]
+    (tmp_path / MODEL_CARD_FILE).write_text(json.dumps(card | {"temperature": 1.7}))
+    assert load_model(tmp_path).temperatures_ == (1.7,)

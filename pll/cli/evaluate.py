@@ -18,7 +18,7 @@ from pll.errors import UserError
 from pll.experiments.evaluation import MEANS_OF, UNKNOWN_SPREAD, Result, planned, read_results, results_frame
 from pll.experiments.execution import fit_cell, loaded
 from pll.experiments.experiment import Cell
-from pll.experiments.tables import UNTESTED, TableEntry, tables
+from pll.experiments.tables import UNTESTED, WHAT_IS_TESTED, TableEntry, tables
 from pll.io import write_csv
 from pll.methods import METHODS
 from pll.runs.config import DataConfig
@@ -126,7 +126,7 @@ def _print_table(entries: Sequence[TableEntry]) -> None:
     if any(entry.mark for entry in entries):
         print(
             f"◦ (•): significantly better (worse) than {first}, paired t-test at 5 % over the same parts; *: also "
-            "after Holm's correction. Parts of one cross-validation share training examples, so the test is optimistic."
+            f"after Holm's correction. {WHAT_IS_TESTED}"
         )
 
 

@@ -10,7 +10,7 @@ from pll.experiments.evaluation import MEANS_OF, Result
 from pll.experiments.execution import CellOutcome, ExperimentFolder, results_of
 from pll.experiments.experiment import Cell, Experiment, ExperimentPlan
 from pll.experiments.figures import curve_panels, panel_figure, q_panels, save_figure
-from pll.experiments.tables import Table, entries_frame, markdown, tables
+from pll.experiments.tables import WHAT_IS_TESTED, Table, entries_frame, markdown, tables
 from pll.extras import is_installed
 from pll.io import write_csv, write_text
 from pll.methods import method_title
@@ -119,10 +119,9 @@ def _head(experiment: Experiment, plan: ExperimentPlan, outcomes: Mapping[str, C
         f"Test accuracy in %, mean ± standard deviation over {protocol_in_words(experiment)}; for methods trained by "
         f"gradient descent {MEANS_OF}. Bold: the highest of a column. • (◦): "
         f"{first} is significantly better (worse) by the paired t-test at 5 % over the same parts, \\* also after "
-        "Holm's correction for all comparisons of the table; –: no test, since all parts differ by the same. Parts of "
-        "one cross-validation share training examples, so the test is optimistic. "
-        "Below a figure that of the paper, where it has one, and the difference; its folds and candidate sets are not "
-        "published.",
+        "Holm's correction for all comparisons of the table; –: no test, since all parts differ by the same. "
+        f"{WHAT_IS_TESTED} Below a figure that of the paper, where it has one, and the difference; its folds and "
+        "candidate sets are not published.",
         "",
         f"{len(done):,} of {len(plan.cells):,} fits are done.",
         "",

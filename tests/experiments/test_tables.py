@@ -1,15 +1,17 @@
 from __future__ import annotations
 
+import json
 import math
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
 import scipy.stats
 
-from pll.experiments.evaluation import Result, holm, planned
+from pll.experiments.evaluation import Result, holm, paired_t_test, planned
 from pll.experiments.figures import Panel, panel_figure, q_panels, save_figure
 from pll.experiments.tables import Table, entries_frame, markdown, tables
 
@@ -43,6 +45,33 @@ def test_marks_are_the_paired_t_tests() -> None:
         expected = scipy.stats.ttest_rel(SHARES[method], SHARES["proden"]).pvalue
         assert entries[column, method].p == pytest.approx(expected)
     assert entries[column, "plknn"].is_best and not entries[column, "proden"].is_best
+
+
+@pytest.mark.parametrize(
+    ("settings", "overlap"), [({"folds": "5"}, 1 / 4), ({"folds": 5}, 1 / 4), ({"holdout": "0.2"}, 1 / 4), ({}, 0)]
+)
+def test_parts_of_several_seeds_share_examples(settings: dict[str, Any], overlap: float) -> None:
+    """A published test part, which stays the same, has no such correction."""
+    some = {name: SHARES[name] for name in ("proden", "ga")}
+    one = [replace(row, settings=json.dumps(settings)) for row in results(**some)]
+    again = [replace(row, seed=1, test_accuracy=(row.test_accuracy or 0) + 0.001 * row.fold) for row in one]
+    column = ("lost", None)
+    single, both = (table(rows).entries[column, "ga"].p for rows in (one, [*one, *again]))
+    assert single == pytest.approx(scipy.stats.ttest_rel(some["proden"], some["ga"]).pvalue)
+    gaps = np.tile(np.subtract(some["proden"], some["ga"]), 2)
+    t = gaps.mean() / np.sqrt((1 / 10 + overlap) * gaps.var(ddof=1))
+    assert both == pytest.approx(2 * scipy.stats.t.sf(t, 9))
+
+
+def test_equal_methods_are_seldom_called_different_after_many_seeds() -> None:
+    rng = np.random.default_rng(5)
+    called = np.zeros(2)
+    for _ in range(200):
+        right = rng.random((2, 100)) < 0.7  # of two methods that learn nothing from a part
+        gaps = (right[0].astype(float) - right[1])[np.stack([rng.permutation(100) for _ in range(5)])]
+        parts = gaps.reshape(25, 20).mean(axis=1)
+        called += [paired_t_test(parts, np.zeros(25), overlap) < 0.05 for overlap in (0, 1 / 4)]
+    assert called[0] > 40 and called[1] <= 10
 
 
 def test_holm_takes_the_star_away() -> None:

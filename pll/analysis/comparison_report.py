@@ -8,6 +8,7 @@ The figures at a moment of a run come from `pll.ui.compare`, which reads them fr
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
@@ -153,8 +154,9 @@ def _with_truth(lanes: Sequence[LaneFigures], y: Ints) -> Verdict:
     ranked = sorted(lanes, key=lambda lane: -int(right[lane.title].sum()))
     contenders = [lane for lane in ranked if not lane.is_supervised] or ranked
     best = contenders[0]
+    pairs = max(1, math.comb(len(contenders), 2))
     tied = [
-        lane for lane in contenders[1:] if difference(right[best.title], right[lane.title]).is_tie
+        lane for lane in contenders[1:] if difference(right[best.title], right[lane.title], pairs).is_tie
     ]  # the difference from the best may be chance
     headline = (
         f"{best.title} identified {_share_with_interval(int(right[best.title].sum()), n)} of {n:,} labels correctly"
@@ -167,19 +169,20 @@ def _with_truth(lanes: Sequence[LaneFigures], y: Ints) -> Verdict:
         lines.append(LaneSummary(best.title, unseen))
     for lane in ranked:
         if lane is not best:
-            lines.append(_compared(lane, best, right))
+            lines.append(_compared(lane, best, right, pairs))
     notes = (
         f"In brackets: 95 % intervals over these {n:,} examples, for differences from the examples that one lane has "
-        "right and the other wrong. Called a tie where chance alone would give such a difference in more than 5 % of "
-        "cases. One seed: another one gives other figures.",
+        "right and the other wrong. Called a tie where chance alone would give such a difference between any two lanes "
+        "in more than 5 % of cases; the best of several looks a little better than it is. One seed: another one gives "
+        "other figures.",
     )
     return Verdict(headline + ".", tuple(lines), notes)
 
 
-def _compared(lane: LaneFigures, best: LaneFigures, right: dict[str, Flags]) -> LaneSummary:
-    """Compare one lane with the best of those that did not learn from the truth."""
+def _compared(lane: LaneFigures, best: LaneFigures, right: dict[str, Flags], pairs: int) -> LaneSummary:
+    """Compare one lane with the best of those that did not learn from the truth, of which there are so many pairs."""
     mine, reference = right[lane.title], right[best.title]
-    gap = difference(mine, reference)
+    gap = difference(mine, reference, pairs)
     share = percent(float(mine.mean()))
     points = f"{abs(gap.share) * 100:.1f} points {'more' if gap.share > 0 else 'less'} than {best.title}"
     if gap.is_tie:

@@ -22,7 +22,7 @@ Z = 1.959964
 @dataclass(frozen=True)
 class Difference:
     """Two lanes on the same n examples: the share of the first less that of the second, its 95 % interval, and how
-    likely chance alone gives one as large (McNemar's exact test).
+    likely chance alone gives one as large (McNemar's exact test) in any of the comparisons.
     """
 
     share: float
@@ -36,13 +36,16 @@ class Difference:
         return self.p >= ALPHA
 
 
-def difference(right: Flags, other: Flags) -> Difference:
+def difference(right: Flags, other: Flags, comparisons: int = 1) -> Difference:
     """Compare two lanes on the same examples.
 
     Parameters
     ----------
     right, other
         (n,) whether each has the example right.
+    comparisons
+        How many this one was chosen from (Bonferroni): all pairs of lanes, where one of two is the best of all. Of five
+        equal lanes one is else called worse than the best in every fifth comparison.
 
     Examples
     --------
@@ -58,7 +61,7 @@ def difference(right: Flags, other: Flags) -> Difference:
     n = len(right)
     only, only_other = int((right & ~other).sum()), int((other & ~right).sum())
     discordant = only + only_other
-    p = 1.0 if discordant == 0 else float(binomtest(only, discordant, 0.5).pvalue)
+    p = 1.0 if discordant == 0 else min(1.0, comparisons * float(binomtest(only, discordant, 0.5).pvalue))
     a, b, total = only + 0.5, only_other + 0.5, n + 2
     middle = (a - b) / total
     spread = math.sqrt(max(a + b - (a - b) ** 2 / total, 0.0)) / total

@@ -59,6 +59,16 @@ def test_a_tie_says_how_often_each_alone_is_right() -> None:
     assert line.text.endswith("a tie with proden. Both are right on the same examples.")
 
 
+def test_the_best_of_equal_lanes_is_seldom_called_better() -> None:
+    rng = np.random.default_rng(7)
+    told = 0
+    for _ in range(60):
+        wrong = [np.flatnonzero(rng.random(N) < 0.2).tolist() for _ in range(8)]
+        report = judged(*(lane(f"lane {k}", rows) for k, rows in enumerate(wrong)))
+        told += any("points less" in line.text for line in report.lines)
+    assert told <= 6  # 32, were each compared with the best as if it were the only one
+
+
 def test_unknown_truth_does_not_count() -> None:
     y = Y.copy()
     y[:100] = -1

@@ -35,8 +35,8 @@ power η that predicts the posterior of the votes best on examples it was not tr
 *Confidence.* Voters share mistakes, so the product over them is overconfident: see `_exponent`. A classifier is another
 witness: it counts in full beside voters who are discounted, unless it repeats their mistakes, see `_repeats`.
 
-*Few answers.* Voters who skip what is hard leave few answers there, and poor ones. Where rows with two answers agree
-clearly less often than the matrices explain, a share of the answers to rows with one or two is taken for guesses: see
+*Few answers.* Voters who skip what is hard leave few answers there, and poor ones. As far as rows with two answers may
+agree less often than the matrices explain, a share of the answers to rows with one or two is taken for guesses: see
 `guessed_where_few`.
 
 Confidence scores split a voter into up to three levels of confidence, each with a matrix of its own.
@@ -100,8 +100,8 @@ RULED_OUT = 1.96
 """Standard errors by which the first result must be likelier than another one for the votes to tell the two apart."""
 MIN_TRUE_LABELS = 5
 """Known labels from which nobody is asked for more."""
-LEAST_OF_TWO, FEWER = 10, 3.0
-"""Rows with two answers, at least, and standard errors by which these agree less often than follows, to be guesses."""
+LEAST_OF_TWO = 10
+"""Rows with two answers, at least, from which it is told how many answers are guesses where there are few."""
 LEAST_CHECKED = 20
 """Decided examples from which a voter's accuracy is counted on them alone, and ρ is measured."""
 MOST_STARTS = 12
@@ -758,10 +758,12 @@ class _ExpectationMaximisation:
         return votes
 
     def guessed_where_few(self, fit: _Fit) -> float:
-        """Share g of the answers to rows with one or two that are guesses; 0 unless two agree clearly too seldom.
+        """Share g of the answers to rows with one or two that are expected to be guesses.
 
         A guess falls on each class alike, so that how often two agree is 1/c and (1 − g)² of what is explained beyond.
-        Where others were asked because two had differed, rows with two agree more often than that: then it is 0.
+        Before this is seen it is as likely as not that g is 0, and else all g are as likely; after few rows many still
+        are, and a test would find none. Where others were asked because two had differed, rows with two agree more
+        often than is explained: then it is hardly above 0.
         """
         annotations, c = self.annotations, self.annotations.n_classes
         of_two = annotations.answers_per_row == 2
@@ -774,10 +776,12 @@ class _ExpectationMaximisation:
         explained = 0.0
         for k, T in enumerate(fit.T[of_two].T):  # a class at a time, for memory
             explained += float(T @ (fit.confusions[first, k] * fit.confusions[second, k]).sum(axis=1)) / len(first)
-        error = np.sqrt(max(agree * (1 - agree), explained * (1 - explained)) / len(first))
-        if explained - agree <= FEWER * error or explained <= 1 / c:
+        if explained <= 1 / c:
             return 0.0
-        return float(1 - np.sqrt(max(0.0, agree - 1 / c) / (explained - 1 / c)))
+        shares, before = np.linspace(0, 1, 101), np.array([100.0] + 100 * [1.0])
+        of_two_agree = np.minimum(1 / c + (1 - shares) ** 2 * (explained - 1 / c), 1 - NONZERO)
+        likelihood = agree * np.log(of_two_agree) + (1 - agree) * np.log1p(-of_two_agree)  # binomial
+        return float(_softmax(len(first) * likelihood[None] + np.log(before))[0] @ shares)
 
     def measured(self, true_labels: Ints) -> _Fit | None:
         """One coin with the accuracies on known labels, where all voters share many, alike voters counting as fewer.

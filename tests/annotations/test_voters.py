@@ -342,6 +342,22 @@ def test_what_voters_skip_because_it_is_hard_is_not_called_certain(n: int) -> No
     assert said < right + 0.15
 
 
+@pytest.mark.parametrize("known", [0, 60])
+def test_the_only_answer_of_three_who_skip_is_not_certain(known: int) -> None:
+    """In 200 examples no test finds that two agree less often; it is likely all the same."""
+    stated = wrong = certain = 0.0
+    for seed in range(12):
+        votes, y = skipped((0.1, 0.7), 200 + 4 * known, seed)
+        votes, y = votes[(votes[:, :3] >= 0).any(axis=1), :3], y[(votes[:, :3] >= 0).any(axis=1)]
+        decided = np.where(np.random.default_rng(seed).permutation(len(y)) < known, y, -1)
+        posterior = fit_voters(Annotations.from_votes(votes, "abcde"), true_labels=decided).posterior
+        is_sure = (posterior.max(axis=1) >= 0.9) & (decided < 0)
+        stated += (1 - posterior.max(axis=1))[is_sure].sum()
+        wrong += (posterior.argmax(axis=1) != y)[is_sure].sum()
+        certain += is_sure.mean() / 12
+    assert wrong < 2 * stated and certain > 0.4
+
+
 def asked_again(votes: np.ndarray, seed: int) -> np.ndarray:
     """Of votes of all, those of two chosen at random, and of one more at a time until most say the same."""
     order = np.random.default_rng(seed).random(votes.shape).argsort(axis=1)
@@ -355,14 +371,15 @@ def asked_again(votes: np.ndarray, seed: int) -> np.ndarray:
 
 
 @pytest.mark.parametrize("seed", range(2))
-def test_few_answers_for_another_reason_change_nothing(seed: int) -> None:
+def test_few_answers_for_another_reason_change_little(seed: int) -> None:
     at_random = skipped((0.4, 0.4), 150, seed)[0]
     disputed = asked_again(skipped((0, 0), 150, seed)[0], seed)
     shares = drawn(150, 5, (0.6, 0.7, 0.8, 0.9), seed)[0]
     shares[np.random.default_rng(seed).random(shares.shape) < (0.1, 0.3, 0.6, 0.8)] = -1  # who is poor answers most
     for votes in (at_random, disputed, shares[(shares >= 0).any(axis=1)]):
-        models = fit_voters(Annotations.from_votes(votes, "abcde"), kind="confusion")
-        assert models.posterior == pytest.approx(by_hand(votes, 5), abs=1e-4)
+        models, plain = fit_voters(Annotations.from_votes(votes, "abcde"), kind="confusion"), by_hand(votes, 5)
+        assert (models.posterior.argmax(axis=1) == plain.argmax(axis=1)).mean() > 0.95
+        assert 0 <= (plain.max(axis=1) - models.posterior.max(axis=1)).mean() < 0.03
 
 
 @pytest.mark.parametrize("seed", range(3))

@@ -504,7 +504,7 @@ def _exponent(annotations: Annotations, T: Floats, true_labels: Ints | None) -> 
 
     That is Kish's design effect. Votes do not tell ρ: mistakes that all share look like truth. A panel that answers
     everything shares more than a crowd of which others meet on each row. From `LEAST_CHECKED` known labels on, ρ is the
-    one that makes them likeliest.
+    one that makes them likeliest, all of them: those on which everybody is wrong say most of it.
 
     Parameters
     ----------
@@ -515,7 +515,7 @@ def _exponent(annotations: Annotations, T: Floats, true_labels: Ints | None) -> 
     met = annotations.n_answers / (annotations.n_annotators * int((annotations.answers_per_row > 0).sum()))
     rho = CROWD_CORRELATION + (PANEL_CORRELATION - CROWD_CORRELATION) * met
     if true_labels is not None and ((true_labels >= 0) & (others > 0)).sum() >= LEAST_CHECKED:
-        rho = max(CORRELATIONS, key=lambda one: _known_likelihood(true_labels, T, 1 / (1 + others * one)))
+        rho = max(CORRELATIONS, key=lambda one: _known_likelihood(true_labels, T, 1 / (1 + others * one), slip=0.0))
     exponent: Floats = 1 / (1 + others * rho)
     return exponent
 
@@ -564,11 +564,11 @@ UNFAIR = 1e-3
 """Probability of a random sample that differs so far from the others, below which it is taken for none."""
 
 
-def _known_likelihood(true_labels: Ints, T: Floats, exponent: Floats) -> float:
-    """Log-likelihood of the known labels under a posterior raised to `exponent`."""
+def _known_likelihood(true_labels: Ints, T: Floats, exponent: Floats, slip: float = SLIP) -> float:
+    """Log-likelihood of the known labels under a posterior raised to `exponent`, of which a share need no model."""
     rows = np.flatnonzero(true_labels >= 0)
     proba = _softmax(exponent[rows, None] * np.log(T[rows] + NONZERO))[np.arange(len(rows)), true_labels[rows]]
-    return float(np.log((1 - SLIP) * proba + SLIP / T.shape[1]).sum())
+    return float(np.log((1 - slip) * proba + slip / T.shape[1]).sum())
 
 
 @dataclass(frozen=True, eq=False)

@@ -299,6 +299,21 @@ def test_a_matrix_as_wide_as_the_people_that_are_named_is_their_votes(tmp_path: 
     assert len(data.class_names) == 4 and data.annotations is not None and len(data.annotations.labels) == votes.size
 
 
+def test_votes_names_and_the_truth_may_be_fields_of_a_struct(tmp_path: Path) -> None:
+    rng = np.random.default_rng(15)
+    true = np.arange(30)[:, None] % 3 + 1
+    votes = np.where(rng.random((30, 4)) < 0.2, 0, true)
+    names = {
+        "annotatorIDs": np.array([*"abcd"], dtype=object),
+        "species": np.array(["frog", "newt", "toad"], dtype=object),
+    }
+    given = {"features": rng.normal(size=(30, 2)), "annotations": votes, "groundTruth": true, **names}
+    data = saved(tmp_path, ponds={**given, "readme": "0: nobody listened"})
+    assert data.class_names == ("frog", "newt", "toad") and data.annotations is not None
+    assert data.annotations.annotator_names == (*"abcd",) and data.annotations.n_answers == (votes > 0).sum()
+    assert data.y is not None and data.y.tolist() == (true.ravel() - 1).tolist()
+
+
 def test_a_matrix_called_as_labels_are_is_the_votes_beside_the_gold_ones(tmp_path: Path) -> None:
     """Of as many names as the largest number 0 is none, of the gold ones too."""
     rng, true = np.random.default_rng(11), np.arange(40) % 3 + 1

@@ -57,13 +57,15 @@ class Mat(Format):
         return is_mat5(head) or is_mat73(head)
 
     def read(self, path: Path, options: ReadOptions) -> PartialLabelDataset:
-        variables, others = _load(path, options.max_bytes)
+        variables, others, inside = _load(path, options.max_bytes)
         parts = parts_among(variables) or [{"X": [*variables][-1]}]  # the only features, whatever they are called
         votes, marks, cells = "", "", _cells(path, others, options.max_bytes) if others else {}
+        cells = {**cells, **{name: value for name, value in inside.items() if isinstance(value, list)}}
         if others and len(parts) == 1 and "candidates" not in parts[0]:
             second = {*variables} - {*parts[0].values()}  # called as labels are, beside those that are the truth
             unread = {name: one for name, one in variables.items() if name in second and isinstance(one, np.ndarray)}
             unread |= _matrices(path, others, options.max_bytes)
+            unread |= {name: value for name, value in inside.items() if isinstance(value, np.ndarray)}
             people = {len(cells[name]): name for name in cells if names_people(name)}
             told = _labels_beside(unread, variables, parts[0], people)
             if marks := told.get("marks", ""):
@@ -178,8 +180,10 @@ def _identified(dataset: PartialLabelDataset, results: Results) -> dict[str, Any
 # ---- files -----------------------------------------------------------------------------------------------------------
 
 
-def _load(path: Path, max_bytes: int) -> tuple[dict[str, Any], list[str]]:
-    """The variables with a meaning, what they are in words where they cannot be read, and the names of the others."""
+def _load(path: Path, max_bytes: int) -> tuple[dict[str, Any], list[str], dict[str, Any]]:
+    """The variables with a meaning, what they are in words where they cannot be read; the names of the others; and of
+    those the values, where all are fields of one struct.
+    """
     head = _head_of(path)
     if is_mat73(head):
         every = _read_v73(path, max_bytes)
@@ -194,20 +198,20 @@ def _load(path: Path, max_bytes: int) -> tuple[dict[str, Any], list[str]]:
     else:
         raise UserError("This is not a MATLAB v5 file; save it in MATLAB with save(…, '-v7').")
     if parts_among(variables):
-        return variables, others
+        return variables, others, {}
     inside = {name: fields for name, fields in structs.items() if parts_among(fields)}
     matrices = {} if inside else _matrices(path, others, max_bytes)
     if features := _features_among(matrices):
-        return variables | features, [name for name in others if name not in features]
+        return variables | features, [name for name in others if name not in features], {}
     wide = [one for one in matrices.values() if one.ndim == 2 and min(one.shape) > 1]
     if len({*map(len, wide)}) == 1 and all(kind_of_numbers(one) in _ANSWERS for one in wide):  # votes may be all
-        return variables | {"data": np.empty((len(wide[0]), 0))}, others
+        return variables | {"data": np.empty((len(wide[0]), 0))}, others, {}
     if len(inside) != 1:
         raise _without_features([*variables, *others])
     struct, fields = next(iter(inside.items()))
     used = {name: value for name, value in fields.items() if name.lower() in WANTED}
-    unused = [name for name in (*variables, *others) if name != struct]
-    return used, unused + [name for name in fields if name not in used]
+    left = {name: value for name, value in fields.items() if name not in used}
+    return used, [*(name for name in (*variables, *others) if name != struct), *left], left
 
 
 def _head_of(path: Path) -> bytes:

@@ -28,7 +28,7 @@ from pll.formats.archive import Members, names_in
 from pll.formats.base import HEAD_BYTES, Format, ReadOptions
 from pll.formats.beside import WHO, OneRecord, of_pictures_and_texts, table_of
 from pll.formats.checks import MAX_RECORD_BYTES, check_ids, listing, refuse_no_data, shorten
-from pll.formats.codebook import codes_in
+from pll.formats.codebook import codes_beside, codes_in
 from pll.formats.encodings import as_utf8, without_marks
 from pll.formats.forms import WORDS
 from pll.formats.proposal import Codes
@@ -310,6 +310,13 @@ def _stacked(
             people = people if len(left) == 1 else []
         if not people:
             left, notes = joined(tables)
+            largest = max(left, key=lambda name: files[name][2])
+            columns = dict(zip(left[largest].names, left[largest].sample(), strict=True))
+            for name in [*left]:  # what says nothing of the things may say what codes mean
+                rows = [list(left[name].names), *map(list, zip(*left[name].sample(), strict=True))]
+                if name != largest and (told := codes_beside(columns, rows)):
+                    codes |= told
+                    del left[name]
             nobodys = [name for name in of_nobody(tables) if name in left]
             left = {name: table for name, table in left.items() if name not in nobodys}
             notes += [f"Left out, since nothing says whose the labels are: {listing(nobodys)}."] if nobodys else []

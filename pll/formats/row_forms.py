@@ -951,7 +951,9 @@ def _lines_of_nobody(table: Proposal) -> None:
     comes again in a few lines only is one that several examples happen to have.
     """
     by_chance = [name for name in table.having("text") if not table.comes_again(name)]
-    for task in dict.fromkeys([*_keys(table), *which(table, "pictures")]):
+    keys = [*_keys(table), *which(table, "pictures")]
+    coded = [name for name in which(table, "of one shape", "again", "!dates", "!addresses") if name not in keys]
+    for task in dict.fromkeys([*keys, *coded]):
         if task in by_chance:
             continue
         words = [n for n in which(table, "labels", "answers") if n != task and not table.is_function(n, task)]
@@ -960,7 +962,8 @@ def _lines_of_nobody(table: Proposal) -> None:
         others = [name for name in table.raw if name not in (task, *votes, *weights)]
         others = which(table, "!named id", "!of a fact", "!dates", among=others)
         others = [name for name in others if 2 * len(present_cells(table.raw[name])) > len(table.raw[name])]
-        if votes and all(table.is_function(name, task) for name in others):
+        is_told = task not in coded or bool(which(table, "measured", among=others))
+        if votes and is_told and all(table.is_function(name, task) for name in others):
             _ask_whether_lines(table, task, votes[0], weights)
             return
 

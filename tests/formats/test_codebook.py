@@ -324,3 +324,28 @@ def test_what_a_codebook_names_apart_is_no_other_spelling(tmp_path: Path) -> Non
     codes = {"1": "Virgen extra", "2": "Virgen", "3": "Lampante"}
     data = read(tmp_path / "t.xlsx", [*codes], {"Códigos": [["Código", "Significado"], *map(list, codes.items())]})
     assert {*data.class_names} == {*codes.values()}
+
+
+def test_a_legend_before_the_table_is_not_read_and_names_the_codes(tmp_path: Path) -> None:
+    rows = [[f"v{k}", f"{k / 7:.2f}", *row] for k, row in enumerate(answers(["1", "2", "3"], 14))]
+    legend = [["Table S3. What 14 variants are", ""], ["", ""], ["Column", "Description"], ["CADD", "score, v1.6"]]
+    legend += [["Lab A - Lab C", "what the laboratory says"], ["", ""], ["Code", "Meaning"], *map(list, PAIRS)]
+    sheets = {"Legend": legend, "Table S3": [["variant", "CADD", "Lab A", "Lab B", "Lab C"], *rows]}
+    data = first_answers(workbook(tmp_path / "s.xlsx", **sheets))[0]
+    assert len(data) == 14 and {*data.class_names} == {*NAMES.values()} and data.feature_names == ("CADD",)
+
+
+def test_a_file_of_what_long_codes_mean_beside_the_table_in_a_zip(tmp_path: Path) -> None:
+    rolls, named = (
+        random.Random(2),
+        {"HP:0001250": "Seizure", "HP:0001263": "Global developmental delay", "HP:0001337": "Tremor"},
+    )
+    lines = ["case_id\tnarrative\thpo_candidates"]
+    for k in range(40):
+        lines.append(f"c{k}\tseen on day {k}, shaking hands\t{'|'.join(rolls.sample([*named], rolls.randint(1, 3)))}")
+    path = tmp_path / "hpo.zip"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("cases.tsv", "\n".join(lines))
+        archive.writestr("hpo_terms.tsv", "\n".join(["hpo_id\thpo_name", *map("\t".join, named.items())]))
+    data = first_answers(path)[0]
+    assert len(data) == 40 and {*data.class_names} == {*named.values()} and data.texts is not None

@@ -562,6 +562,20 @@ def test_a_recording_and_the_number_of_a_part_are_one_key_beside_who_scored(tmp_
     assert data.feature_names == ("delta_power",)
 
 
+def test_lines_of_what_was_measured_once_have_a_label_and_its_votes_each(tmp_path: Path) -> None:
+    """Codes that come again, whatever they are called, name what all else was measured on."""
+    rolls, birds = random.Random(6), ["Parus major", "Turdus merula", "Erithacus rubecula"]
+    lines = ["segment,peak_freq_khz,species,n_votes"]
+    for k in range(50):
+        code, freq = f"XC{600000 + 17 * k}_{k:03}s", f"{rolls.uniform(2, 8):.2f}"
+        lines += [f"{code},{freq},{bird},{rolls.randint(1, 9)}" for bird in rolls.sample(birds, rolls.randint(1, 3))]
+    path = tmp_path / "t.csv"
+    path.write_text("\n".join(lines))
+    data = read_first(path)
+    assert len(data) == 50 and {*data.class_names} == {*birds} and data.feature_names == ("peak_freq_khz",)
+    assert data.row_ids.tolist()[0] == "XC600000_000s" and data.prior is not None
+
+
 def test_what_begins_below_the_first_line_is_of_an_answer_and_what_has_one_day_each_of_no_day(tmp_path: Path) -> None:
     rolls, lines = random.Random(4), ["specimen\tfound_on\thabitat\tidentifiedBy\tqualifier\tscientificName"]
     for k in range(60):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import shutil
 import zipfile
 from pathlib import Path
@@ -403,6 +404,23 @@ def test_counts_beside_an_embedding_of_categories(tmp_path: Path) -> None:
     }
     data = saved(tmp_path, counts=counts, **named)
     assert data.X.shape == (27, 5) and data.class_names == ("a", "b", "c") and data.prior is not None
+
+
+def test_features_of_a_training_part_may_be_called_more_than_that(tmp_path: Path) -> None:
+    """As in LabelMe: the truth is that of the part, the votes are told by it, and a text names the classes."""
+    rng, true = np.random.default_rng(3), np.arange(60) % 3
+    votes = np.where(rng.random((60, 5)) < 0.6, -1, np.where(rng.random((60, 5)) < 0.8, true[:, None], 0))
+    arrays = {"data_train_vgg16_pca": rng.normal(size=(60, 4)), "answers": votes, "labels_train": true}
+    with zipfile.ZipFile(tmp_path / "prepared.zip", "w") as archive:
+        for name, array in arrays.items():
+            file = io.BytesIO()
+            np.save(file, array)
+            archive.writestr(f"LabelMe/{name}.npy", file.getvalue())
+        archive.writestr("LabelMe/labels_names.txt", "coast\nforest\nstreet\n")
+    data = formats.read(tmp_path / "prepared.zip")
+    assert data.class_names == ("coast", "forest", "street") and data.X.shape == (60, 4)
+    assert data.annotations is not None and data.annotations.n_answers == (votes >= 0).sum()
+    assert data.y is not None and data.y.tolist() == true.tolist()
 
 
 @pytest.mark.parametrize("labels", ["candidates", "votes"])

@@ -47,6 +47,8 @@ def parts_among(names: Iterable[str], *, are_files: bool = False) -> list[Names]
     ([{'X': 'data', 'y': 'Y'}], [{'X': 'x_train', 'y': 'y_train'}], [])
     >>> parts_among(["X_tfidf", "S_mask", "y_true", "time_s"], are_files=True)
     [{'X': 'X_tfidf', 'candidates': 'S_mask', 'y': 'y_true'}]
+    >>> parts_among(["data_train_vgg16", "labels_train", "answers"], are_files=True)
+    [{'X': 'data_train_vgg16', 'y': 'labels_train'}]
     """
     own = list(names)
     by_name = {name.lower(): name for name in reversed(own)} | {name: name for name in own if name in ARRAYS["whole"]}
@@ -62,7 +64,8 @@ def parts_among(names: Iterable[str], *, are_files: bool = False) -> list[Names]
         return {part: name for part, name in found.items() if name}
 
     whole, (train, test) = called(ARRAYS["whole"]), map(called, (ARRAYS["train"], ARRAYS["test"]))
-    if "X" in whole:
+    name = whole.get("X", "").lower()  # `data_train_vgg16` begins as that of a part does
+    if name and (name in ("x", *ARRAYS["whole"]["X"]) or not _is_like(name, tuple(ARRAYS["train"]["X"]))):
         return [whole]
     return [part for part in (train, test) if "X" in part] if "X" in train else []
 

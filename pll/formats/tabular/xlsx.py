@@ -212,9 +212,11 @@ def _sheets_of(path: Path, options: ReadOptions) -> list[_Sheet]:
 
 
 def _is_about(sheet: _Sheet, others: Sequence[_Sheet]) -> bool:
-    """Whether the first column of a sheet names columns of another one, in each line: what they mean."""
+    """Whether a sheet says what another one means: its first column names the columns of it, or it names codes."""
     named = {row[0] for _, row in sheet.below}
-    return len(named) > 1 and any(named <= {*one.header.names} for one in others if one is not sheet)
+    is_of_names = len(named) > 1 and any(named <= {*one.header.names} for one in others if one is not sheet)
+    rows = [sheet.header.names, *(row for _, row in sheet.below)]
+    return is_of_names or bool(codes_in(sheet.name, rows))
 
 
 def _beside(path: Path, options: ReadOptions, names: Sequence[str]) -> list[_Sheet]:

@@ -276,10 +276,18 @@ def codes_noted(rows: Sequence[Sequence[str]], columns: Sequence[Cells] = ()) ->
     filled = [[cell.strip() for cell in row if cell.strip()] for row in rows]
     alone = [_pair([cell], 0) for row in filled for cell in row]
     said = alone if any(map(any, alone)) else [_pair(row, 0) for row in filled if len(row) == 2]
-    found = [numbers] if len(numbers) == len(meant) else []
+    if len(numbers) == len(meant) and _are_several(numbers):
+        return {"": numbers}
     others = [defined] * (len(defined) == len(called)) + [{code: name for code, name in said if code}]
-    found += [codes for codes in others if any(_is_coded(one, codes) for one in columns)]
-    return next(({"": codes} for codes in found if len({*codes.values()}) == len(codes) > 1), {})
+    for codes in filter(_are_several, others):
+        if any(_is_coded(one, codes) for one in columns):
+            return {"": codes}
+    return {}
+
+
+def _are_several(codes: Mapping[str, str]) -> bool:
+    """Whether there are two codes or more, and no two mean the same."""
+    return len({*codes.values()}) == len(codes) > 1
 
 
 _MEANT = re.compile(r"(?:^|[,;:(\n·#]|\s{2})\s*(?P<code>-?\d{1,3})\s*=\s*(?P<name>[^,;=()\n·]{1,60})")

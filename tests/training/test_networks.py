@@ -64,12 +64,12 @@ class TestBoth:
 
     def test_it_learns_from_small_grey_images_and_is_restored(self, name: str) -> None:
         y = np.arange(30) % 3
-        images = np.random.default_rng(0).normal(size=(30, 1, 8, 8)).astype(np.float32)
+        images = np.random.default_rng(0).normal(size=(30, 1, 6, 6)).astype(np.float32)
         images[np.arange(30), 0, y * 2] += 3  # a bright row
-        settings: dict[str, Any] = {"model": name, "epochs": 12, "batch_size": 10, "lr": 0.01, "device": "cpu"}
+        settings: dict[str, Any] = {"model": name, "epochs": 10, "batch_size": 10, "lr": 0.01, "device": "cpu"}
         fitted = PRODEN(**settings).fit(images, flip_binomial(y, 3, 0.3, seed=0))
         assert (fitted.predict(images) == y).mean() > 0.6
-        again = PRODEN(**settings).restore(fitted.fitted_arrays(), (1, 8, 8), fitted.class_names_)
+        again = PRODEN(**settings).restore(fitted.fitted_arrays(), (1, 6, 6), fitted.class_names_)
         np.testing.assert_array_equal(again.predict_scores(images), fitted.predict_scores(images))
 
     @pytest.mark.slow

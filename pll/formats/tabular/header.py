@@ -164,13 +164,15 @@ def _says_again(names: Sequence[str], words: Sequence[str], *below: Sequence[str
     >>> _says_again(["Red", "Blue", "T1"], ["red", "blue", "yes"], ["red", "blue", "yes"])
     False
     """
-    pairs = zip(names, words, strict=False)
-    same = sum("".join(words_of(name)) == "".join(words_of(said)) for name, said in pairs)
     cells = {cell for row in below for cell in row}
+    is_new = all(said.strip() and not is_number(said) and said not in cells for said in words)
+    if len(words) != len(names) or not below or not is_new:
+        return False
     columns = zip(words, *(row for row in below if len(row) == len(names)), strict=False)
     over = sum(len(some) > 1 and all(map(is_number, filter(None, some))) and any(some) for _, *some in columns)
-    is_new = all(said.strip() and not is_number(said) and said not in cells for said in words)
-    return len(words) == len(names) and len(below) > 0 and (same > 1 or over > 1) and is_new
+    pairs = zip(names, words, strict=True)
+    same = sum("".join(words_of(name)) == "".join(words_of(said)) for name, said in pairs)
+    return same > 1 or over > 1
 
 
 JOINED = ": "

@@ -15,6 +15,7 @@ from streamlit.runtime.scriptrunner.script_cache import ScriptCache
 from streamlit.runtime.secrets import Secrets
 from streamlit.testing.v1 import AppTest, app_test, local_script_runner
 
+from pll.review.signals import prepare_signals
 from pll.runs.process import PerProcess
 from pll.runs.registry import default_registry
 from pll.runs.run import Run
@@ -93,6 +94,7 @@ def trained(tmp_path_factory: pytest.TempPathFactory) -> Path:
     with registry_in(tmp_path_factory.mktemp("trained")) as registry:
         run = registry.start(IRIS)
         run.join(60)
+        prepare_signals(run.folder, run.splits().train)  # what every review of a copy would find out anew
         return run.folder.path
 
 

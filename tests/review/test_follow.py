@@ -26,7 +26,7 @@ from pll.review.logit import propose
 from pll.review.queue import ReviewQueue
 from pll.review.retraining import changed_by_retraining
 from pll.review.session import open_review
-from pll.review.signals import ReviewSignals
+from pll.review.signals import ReviewSignals, prepare_signals
 from pll.runs.config import RunConfig
 from pll.runs.registry import RunRegistry
 from tests.review_helpers import close
@@ -39,6 +39,7 @@ def trained(tmp_path_factory: pytest.TempPathFactory) -> Path:
     with registry_in(folder) as registry:
         run = registry.start(config(write_data(folder / "data.npz"), params={"epochs": 2}))
         run.join(60)
+        prepare_signals(run.folder, run.splits().train)  # what every review of a copy would find out anew
         return run.folder.path
 
 

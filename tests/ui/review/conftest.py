@@ -12,6 +12,7 @@ from pll.review.database import Database
 from pll.review.desk import Desk
 from pll.review.queue import ReviewQueue
 from pll.review.session import open_review
+from pll.review.signals import prepare_signals
 from pll.runs.registry import RunRegistry
 from pll.ui.review.review_tab import ReviewTab
 from tests.run_helpers import config, registry_in, write_data
@@ -24,6 +25,7 @@ def trained(tmp_path_factory: pytest.TempPathFactory) -> Path:
     with registry_in(folder) as registry:
         run = registry.start(config(write_data(folder / "data.npz")))
         run.join(60)
+        prepare_signals(run.folder, run.splits().train)  # what every review of a copy would find out anew
         return run.folder.path
 
 

@@ -30,13 +30,13 @@ PREVIEW_COLUMNS = ["id", "identified_label", "confidence", "source", "true_label
 def offer(run: Run) -> None:
     """The labels, and every form they can be taken away in."""
     try:
-        source = export_source(run.folder, run.splits())
+        splits = run.splits()
     except UserError as error:
         show_error(error)
         stored(run)
         return
-    source = replace(source, spreadsheet_safe=bool(st.session_state.get(download.SAFE)))
-    annotations = run.splits().train.annotations
+    source = replace(export_source(run.folder, splits), spreadsheet_safe=bool(st.session_state.get(download.SAFE)))
+    annotations = splits.train.annotations
     alone = not source.estimator.needs_features
     status, sentence = came_to(run, source.splits, source.certainty, source.health, votes_alone=alone)
     st.markdown(f"**{plain(source.name)}:** {plain(sentence)}")
@@ -84,7 +84,7 @@ def tell(run: Run, source: ExportSource, status: ReviewStatus) -> None:
 in_view = None
 try:
     in_view = session.run_in_view()
-    if in_view is not None and not has_labels(in_view):
+    if in_view is not None and (in_view.is_alive() or not has_labels(in_view)):
         not_yet(in_view, "export")
     else:
         st.title("Export")

@@ -180,8 +180,27 @@ def test_where_the_data_is_gone_the_labels_that_the_run_wrote_are_offered(open_p
     st.cache_resource.clear()
     page = open_page("export", run=run.id)
     assert not page.exception and "reviews.csv is no longer at" in page.error[0].value
-    assert [button.proto.label for button in page.get("download_button")] == ["Download labels.csv"]
+    assert offered(page) == ["Download labels.csv"]
     assert "without what was decided since" in said(page)
+
+
+def test_labels_of_a_run_that_goes_on_are_offered_when_it_has_ended(open_page: Any) -> None:
+    open_page("home")
+    run = session.registry().start(RunConfig(Source("iris"), params={"epochs": 3}, flip=Flip("pair", 0.5)), paused=True)
+    run.resume(epochs=1)
+    run.wait_until_paused(60)
+    run.stop()
+    run.join(60)
+    assert "Download labels.csv" in offered(open_page("export", run=run.id))
+    run.resume(epochs=1)  # its model is that of the stop, and its labels are being made
+    run.wait_until_paused(60)
+    page = open_page("export", run=run.id)
+    assert not page.exception and not page.error and not offered(page)
+    assert "You can export its labels when it has ended" in page.info[0].value
+
+
+def offered(page: Any) -> list[str]:
+    return [button.proto.label for button in page.get("download_button")]
 
 
 def test_a_run_without_a_result_is_explained(open_page: Any) -> None:

@@ -243,7 +243,7 @@ class HeldOut:
             "sums": np.zeros(task.candidates.nnz),  # of probabilities, float64: the order of models must not matter
             "counts": np.zeros(n, dtype=np.int16),
             "tally": np.zeros(3),  # of answers: all, covering, covering by chance
-            "models": np.zeros(2),  # that answered: all, sum of the units of their temperatures
+            "units": np.zeros(2),  # of models that answered: how many, sum of the units of their temperatures
             "temperatures": np.zeros(len(FINE)),  # of these models: how likely each is, in its unit
             "given": np.zeros(3),  # of answers to examples with one label: all, other labels, expected other labels
             "evidence": np.zeros(len(EXPONENTS)),  # of models, where somebody's probabilities were given
@@ -257,7 +257,10 @@ class HeldOut:
         return {"done": np.array(self.done)} | {name: array.copy() for name, array in self._answers.items()}
 
     def load_state(self, state: Arrays) -> None:
-        """Go on from what `state()` of one with the same arguments returned; begin anew where that lacks something."""
+        """Go on from what `state()` of one with the same arguments returned; begin anew where that lacks something.
+
+        A name must never come to mean something else: another version begins anew only where one is missing.
+        """
         if self._answers.keys() <= state.keys():
             self.done = int(state["done"])
             self._answers = {name: np.array(state[name]) for name in self._answers}
@@ -334,7 +337,7 @@ class HeldOut:
         """
         if not self.is_told:
             return 1.0
-        models, _ = self._answers["models"].tolist()
+        models, _ = self._answers["units"].tolist()
         evidence = self._answers["evidence"] * min(len(np.unique(self.copies)), TEMPERATURE_ROWS) / max(1, models)
         likely = EXPONENTS[evidence > evidence.max() - DROP]
         is_measured = likely[0] > 0 and np.ptp(likely) <= WIDEST and self._follows_features() <= DEPENDENT
@@ -413,7 +416,7 @@ class HeldOut:
     @property
     def temperatures(self) -> tuple[float, ...]:
         """For new examples: `equally_likely` ones, where the new one may be like any of the models; () without any."""
-        models, units = self._answers["models"].tolist()
+        models, units = self._answers["units"].tolist()
         return tuple(units / models * equally_likely(self._answers["temperatures"])) if models else ()
 
     def subset(self, k: int) -> Ints:
@@ -468,8 +471,8 @@ class HeldOut:
         scores = torch.cat([models.scores(k, self.task.X[part]) for part in _in_parts(some, self.task)]).double()
         if not bool(torch.isfinite(scores).all()):
             return None
-        sets = self.task.candidates.take(some)
-        prior = None if self.task.prior is None else self.task.prior[self.task.candidates.positions(some)]
+        asked = self.task.take(some)
+        sets, prior = asked.candidates, asked.prior
         # Scores of methods that are not deep have any scale.
         spread = 1.0 if isinstance(self.estimator, DeepEstimator) else max(float(scores.std()), TINY)
         v = np.ones(sets.nnz) if prior is None else prior.astype(np.float64)
@@ -478,7 +481,7 @@ class HeldOut:
             answers["evidence"] += evidence
         logits, inside = (scores / spread)[:, None], torch.from_numpy(dense(v, sets))[:, None]
         likeliest, likely = fitted_temperatures(logits, inside, len(np.unique(self.copies[some])))
-        answers["models"] += [1, spread]
+        answers["units"] += [1, spread]
         answers["temperatures"] += likely
         return likeliest * spread
 

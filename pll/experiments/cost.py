@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from pll import catalog
 from pll.errors import UserError
 from pll.experiments.experiment import Cell
-from pll.methods.advice import fit_seconds, search_seconds
+from pll.methods.advice import fit_seconds, seconds_with_search
 from pll.methods.deep import DeepEstimator
 from pll.training.devices import gpus
 from pll.wording import duration
@@ -45,7 +45,7 @@ def _seconds(cell: Cell, *, gpu: bool) -> float | None:
     candidates = entry.mean_candidates or 1 + (entry.c - 1) * (0.0 if cell.flip is None else cell.flip.q or 0.0)
     n = int(entry.n * (1 - (cell.holdout or 0.0))) if cell.folds is None else entry.n * (cell.folds - 1) // cell.folds
     seconds = fit_seconds(estimator, n, entry.shape, entry.c, int(n * candidates), gpu=gpu)
-    return None if seconds is None else seconds + search_seconds(estimator, seconds)
+    return None if seconds is None else seconds_with_search(estimator, seconds)
 
 
 def cost_in_words(cells: Iterable[Cell], at_once: int) -> str:

@@ -184,18 +184,18 @@ def fit_seconds(
     return float(own["epochs"] * epoch_seconds(own["model"], shape, c, n, batch_size, gpu=gpu))
 
 
-def search_seconds(estimator: PartialLabelEstimator, seconds: float) -> float:
-    """Estimate the seconds in which the recipe `auto` chooses settings before a fit; 0 of other recipes.
+def seconds_with_search(estimator: PartialLabelEstimator, seconds: float) -> float:
+    """Estimate the seconds of a fit with those in which the recipe `auto` chooses its settings before.
 
     Parameters
     ----------
     estimator
         The method, unfitted.
     seconds
-        Of the fit.
+        Of the fit alone.
     """
     is_searched = isinstance(estimator, DeepEstimator) and estimator.recipe == "auto"
-    return max(BUDGET, 3 * seconds) if is_searched else 0.0
+    return seconds + max(BUDGET, 3 * seconds) if is_searched else seconds
 
 
 def _memory_obstacles(needed: int, estimator: PartialLabelEstimator, c: int) -> tuple[str, ...]:
@@ -226,8 +226,7 @@ def _advise_deep(estimator: DeepEstimator, data: PartialLabelDataset) -> Cost:
     device = choose_device(estimator.device)
     batch_size = estimator.batch_size or default_batch_size(len(data))
     epoch = epoch_seconds(name, shape, c, len(data), batch_size, gpu=device.type != "cpu")
-    seconds = estimator.epochs * epoch
-    seconds += search_seconds(estimator, seconds)
+    seconds = seconds_with_search(estimator, estimator.epochs * epoch)
     sets, n = data.sets(), len(data)
     of_a_step = _OUTPUT_BYTES * min(batch_size, n) * c
     of_evaluation = 8 * min(evaluation_batch(data.X.shape, c), n) * c

@@ -499,10 +499,8 @@ class PartialLabelEstimator(ClassifierMixin, BaseEstimator, ABC):
         Few rows at a time where c is large.
         """
         for scores in self._scores_in_parts(self.checked_features(X)):
-            p = np.zeros_like(scores) if self.temperatures_ else self._probabilities(scores)
-            for one in self.temperatures_:
-                p += softmax(scores / np.float32(one), axis=1) / np.float32(len(self.temperatures_))
-            yield p
+            total = sum(softmax(scores / np.float32(one), axis=1) for one in self.temperatures_)
+            yield total / np.float32(len(self.temperatures_)) if self.temperatures_ else self._probabilities(scores)
 
     def decision_function(self, X: npt.ArrayLike) -> npt.NDArray[np.float32]:
         """Return scores in the form that scikit-learn expects.

@@ -355,7 +355,8 @@ def share_slider(
     one = RUN_FIELDS[name]
     limits = float(one.least), float(one.most if most is None else most)
     words = {"help": one.sentence, **more}
-    chosen: float = st.slider(title or one.title, *limits, float(value), one.step, key=key, **words)
+    st.session_state.setdefault(key, float(value))  # and no default beside it, of which Streamlit would warn
+    chosen: float = st.slider(title or one.title, *limits, step=one.step, key=key, **words)
     return round(chosen, 6)
 
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from streamlit.elements.lib import policies
 
 from pll.catalog.sources import Source
 from pll.methods import recipe
@@ -68,6 +69,16 @@ def test_a_reload_has_the_data_and_the_settings_again(irises: Any, open_page: An
     assert "Nothing to train on yet" in open_page("train", setup="another").info[0].value
     page = button(page, "Start training").click().run()
     assert "setup" not in page.query_params and "run" in page.query_params
+
+
+def test_a_reload_has_the_held_out_share_again_and_no_warning_in_the_log(
+    irises: Any, open_page: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(policies, "_shown_default_value_warning", False)
+    irises.slider[0].set_value(0.35).run()
+    again = open_page("train", setup=irises.query_params["setup"])
+    assert not again.exception and again.slider[0].value == 0.35
+    assert not policies._shown_default_value_warning
 
 
 @pytest.mark.usefixtures("login")

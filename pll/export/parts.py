@@ -75,12 +75,14 @@ class Exporter:
         Raises
         ------
         NotExportable
-            There is a reason why this source has no such file.
+            There is a reason why this source has no such file; a certificate may be one no longer.
         """
-        reason = self.why_not(source)
+        reason, made = self.why_not(source), self.made_of(source)
+        if made is None:
+            reason = f"There is no {self.file_name} any more: what it is made of was taken back. Load the page again."
         if reason is not None:
             raise NotExportable(reason)
-        self.build(self.made_of(source), path)
+        self.build(made, path)
         if source.spreadsheet_safe:
             neutralise(path)
 

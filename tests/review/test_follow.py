@@ -15,6 +15,7 @@ from pll.catalog.sources import Source
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
 from pll.export.convert import convert
+from pll.export.parts import EXPORTS
 from pll.export.readme import readme
 from pll.export.run_export import export_source
 from pll.review.database import Database
@@ -277,6 +278,8 @@ def test_labels_of_another_run_are_not_certified(runs: RunRegistry) -> None:
     review.certify(0.2, 0.8, after=1)  # these get their own, and the others keep theirs
     assert export_source(root.folder).certified is not None and export_source(again.folder).certified is None
     assert review.certification is not None and review.plans[-1].run == again.id
+    with pytest.raises(UserError, match=r"no final\.csv any more"):  # as when a button is pressed too late
+        EXPORTS["final"].data(export_source(again.folder))
     close(review)
 
 

@@ -54,13 +54,16 @@ def with_pairs(table: Records, given: Mapping[str, str]) -> Records:
     both = [(one, other) for one in named for other in numbered if numbered[one].keys() == numbered[other].keys()]
     scored = [(one, other) for one, other in both if one != other and _are_shares(cells[one], cells[other])]
     has_sets = any(name.strip().casefold() == LABEL_COLUMNS[1] for name in table.names)
-    for one, other in scored:
-        are_codes = not _are_words(cells[one])
+    # not numbers beside other numbers: where a thing was, and how much of it
+    sure = [kind for kind, names in numbered.items() if not has_sets and _says_how_sure(names.values())]
+    scored = [(one, other) for one, other in scored if _are_words(cells[one]) or other in sure]
+    if len({one for one, _ in scored}) == 1:
+        (one, other), *_ = scored
         columns = [*numbered[one].values(), *numbered[other].values()]
-        if are_codes and (has_sets or not _says_how_sure(numbered[other].values())):
-            continue  # numbers beside other numbers: where a thing was, and how much of it
         if not {*columns} & {*given}:
             return _with_shares(table, [at[name] for name in columns], one.replace("*", "").strip(" _.-"))
+    shares = [name for _, other in scored for name in numbered[other].values() if name not in given]
+    table = replace(table, roles={**dict.fromkeys(shares, "keep"), **table.roles})
     both = [(who, what) for who, what in both if who != what and _are_words(cells[who]) and _are_called_so(who, what)]
     found = [(who, what) for who, what in both if _are_answers(cells[who], cells[what])]
     most = max((len(numbered[who]) for who, _ in found), default=0)  # 1L and 2L have a number, QC has none
@@ -121,7 +124,7 @@ def _numbered(names: Sequence[str]) -> dict[str, dict[str, str]]:
     for name in names:
         kind, times = re.subn(r"\d+", "*", name)
         if times == 1:
-            found.setdefault(kind, {})["".join(filter(str.isdigit, name))] = name
+            found.setdefault(kind, {})["".join(filter(str.isdecimal, name))] = name
     return {kind: dict(sorted(by.items(), key=lambda one: int(one[0]))) for kind, by in found.items() if len(by) > 1}
 
 

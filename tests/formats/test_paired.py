@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from pll import formats
+from pll.formats.reading import question
 
 from .test_about_the_labelling import WORDS, read_first, said, table
 
@@ -152,3 +153,33 @@ def test_pairs_are_told_by_a_word_as_by_a_number(tmp_path: Path, turns: tuple[st
     assert asked is None and data.annotations is not None
     assert {*data.annotations.annotator_names} == {who for team in teams for who in team}
     assert data.annotations.votes.sum() == given
+
+
+def test_names_with_a_raised_number_are_no_reason_to_fail(tmp_path: Path) -> None:
+    rolls = random.Random(4)
+    rows = [[f"{rolls.random():.3f}", f"{rolls.random():.3f}", *(said(rolls, "elm") for _ in "abc")] for _ in range(40)]
+    data = formats.read(table(tmp_path, ["m²_1", "m²_2", "ann", "bob", "cy"], rows))
+    assert data.feature_names == ("m²_1", "m²_2")
+
+
+@pytest.mark.parametrize("is_given", [False, True])
+def test_the_likeliest_of_two_questions_are_asked_about(tmp_path: Path, is_given: bool) -> None:
+    """They are not candidates of one; what is said of the labels leaves the shares beside them carried along."""
+    rolls = random.Random(6)
+    kinds = {
+        "species": ["C. nigra", "C. elata", "C. rostrata", "C. canescens"],
+        "genus": ["Carex", "Poa", "Viola", "Iris"],
+    }
+    header = ["width", *(f"{what}_{k}" for one in kinds for k in (1, 2) for what in (one, f"{one}_score"))]
+    rows = []
+    for _ in range(60):
+        shares = sorted((rolls.random() / 2 for _ in "ab"), reverse=True)
+        pairs = [zip(rolls.sample(words, 2), shares, strict=True) for words in kinds.values()]
+        rows.append([f"{rolls.random():.3f}", *(str(cell) for some in pairs for pair in some for cell in pair)])
+    path = table(tmp_path, header, rows)
+    columns = formats.columns(path)
+    asks = question(columns)
+    assert asks is not None and {"species_1", "genus_1"} <= {*asks.answers[0][1]}
+    if is_given:
+        data = formats.read(path, columns=asks.answers[0][1], check=False)
+        assert {*data.class_names} == {*kinds["species"]} and data.feature_names == ("width",)

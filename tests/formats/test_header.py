@@ -167,3 +167,10 @@ def test_a_header_without_a_name_for_the_rows_is_read_and_stays_as_it_was(tmp_pa
     assert data.row_ids.tolist()[:2] == ["plot0", "plot1"] and data.X.shape == (12, 1) and data.y is not None
     formats.give_back(path, out, Results(data.row_ids.tolist(), {"identified_label": ["oak"] * 12}))
     assert out.read_text().splitlines()[:2] == ["height\tcandidates\ttrue_label\tlabel", f"{lines[0]}\toak"]
+
+
+def test_labels_above_a_row_that_nobody_labelled_are_no_header(tmp_path: Path) -> None:
+    rolls, rows = random.Random(3), [["x0", *WORDS[:3]], ["x1", "", "", ""]]
+    rows += [[f"x{k}", *(said(rolls, WORDS[k % 3]) for _ in "abc")] for k in range(2, 40)]
+    data = formats.read(table(tmp_path, ["item", *["rater"] * 3], rows))
+    assert len(data) == 40 and data.annotations is not None and data.annotations.n_annotators == 3

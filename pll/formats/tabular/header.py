@@ -192,7 +192,12 @@ def _of_levels(records: Sequence[Sequence[str]]) -> list[str]:
     over = [next(filter(None, reversed(upper[: at + 1])), "") for at in range(len(upper))]
     names = [name, *(f"{first}{JOINED}{second}" for first, second in zip(over, lower, strict=True))]
     are_levels = all((name, *over[:1], *lower)) and not any(others) and len({*over}) < len(over)
-    return names if are_levels and not any(map(is_number, lower)) and len({*names}) == len(names) else []
+    if not are_levels or any(map(is_number, lower)) or len({*names}) < len(names):
+        return []
+    comes_again = any(
+        cell == row[at].strip() for row in records[3:] for at, cell in enumerate(rows[1]) if at < len(row)
+    )
+    return [] if comes_again else names  # a row of labels, below which nobody labelled one
 
 
 def _of_two_rows(records: Sequence[Sequence[str]]) -> list[str]:

@@ -889,13 +889,14 @@ def _says_own_name(table: Proposal, name: str) -> bool:
 
 
 def _varies(table: Proposal, name: str) -> bool:
-    """Whether, in long form, a column differs between the lines of an example, or begins below the first of them."""
+    """Whether, in long form, a column differs between the lines of an example, or stands in few and not the first."""
     tasks = table.having("task")
     if not tasks:
         return False
     keys, is_filled = table.keys_of_lines(), [bool(cell and cell.strip()) for cell in table.raw[name]]
-    begun = {keys[at] for at in table.first_lines() if is_filled[at]}
-    return not {*compress(keys, is_filled)} <= begun or not table.is_function(name, *tasks)
+    begun, filled = {keys[at] for at in table.first_lines() if is_filled[at]}, {*compress(keys, is_filled)}
+    are_few = 2 * sum(is_filled) <= sum(key in filled for key in keys)  # others are missing here and there
+    return (are_few and not filled <= begun) or not table.is_function(name, *tasks)
 
 
 def _is_of_occasion(table: Proposal, name: str) -> bool:

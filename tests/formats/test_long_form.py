@@ -663,3 +663,17 @@ def test_a_text_that_two_lines_happen_to_have_makes_no_answer_of_a_line(tmp_path
     assert data.annotations is not None and data.y is not None
     assert data.annotations.annotator_names == ("ann", "ben", "cat")
     assert data.annotations.n_rows == 40
+
+
+def test_a_cell_that_is_missing_in_the_first_line_is_no_reason_not_to_learn(tmp_path: Path) -> None:
+    rolls, lines = random.Random(4), ["item,size,colour,worker,label"]
+    for k in range(60):
+        meant, size, colour = rolls.choice(["cat", "dog"]), f"{rolls.random():.2f}", rolls.choice(["red", "blue"])
+        for at, who in enumerate(("ann", "bob", "cy")):
+            said = meant if rolls.random() < 0.8 else rolls.choice(["cat", "dog"])
+            is_missing = at == 0 and k in (1, 7)
+            lines.append(f"i{k},{'' if is_missing else size},{'' if is_missing else colour},{who},{said}")
+    path = tmp_path / "t.csv"
+    path.write_text("\n".join(lines))
+    data = read_first(path)
+    assert data.feature_names == ("size",) and {*data.categories} == {"colour"}

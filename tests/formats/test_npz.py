@@ -461,3 +461,12 @@ def test_words_that_are_one_each_name_the_examples(tmp_path: Path) -> None:
         tmp_path, L=votes, X=np.ones((40, 2)), issue=names, readme=np.array([f"line {k} of it" for k in range(40)])
     )
     assert data.row_ids.tolist() == names.tolist()
+
+
+def test_votes_that_are_missing_are_no_reason_to_fail(tmp_path: Path) -> None:
+    votes = np.arange(60).reshape(20, 3) % 4.0
+    votes[0, 0] = np.nan
+    data = saved(tmp_path, X=np.ones((20, 6)), votes=votes, species=np.array(["a", "b", "c", "d"]))
+    assert (
+        data.class_names == ("a", "b", "c", "d") and data.annotations is not None and data.annotations.n_answers == 59
+    )

@@ -385,8 +385,10 @@ def _names_beside(source: Path, names: Sequence[str], arrays: Arrays, part: Name
     """The one array of as many different texts as there are classes, and not features, whatever it is called."""
     labels = {name: arrays[name] for name in ("votes", "amounts", part.get("candidates", "")) if name in arrays}
     matrices = {name: one for name, one in labels.items() if one.ndim == 2 and one.dtype.kind in "biuf" and one.size}
-    sizes = {int(one.max()) + 1 if name == "votes" else one.shape[1] for name, one in matrices.items()}
-    sizes -= {1, arrays[part["X"]].shape[-1]}
+    most = {name: one.shape[1] for name, one in matrices.items()}
+    if "votes" in most:
+        most["votes"] = int(np.nan_to_num(matrices["votes"], nan=-1).max()) + 1
+    sizes = {*most.values()} - {1, *arrays[part["X"]].shape[-1:]}
     texts_of = _those_in(source, [name for name in names if not names_people(name)], max_bytes, "US", 1)
     found = {name: some for name, some in texts_of.items() if {len(some), len({*some.tolist()})} == sizes}
     return found if len(found) == 1 else {}

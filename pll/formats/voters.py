@@ -712,8 +712,8 @@ def derived(table: Proposal) -> None:
         keys: list[list[Any]] = [list(map(tuple, rows)) for rows in (map(sorted, rows_of_votes), rows_of_votes)]
         keys += [[len({*row}) > 1 for row in filled], list(map(len, filled)), list(map(len, rows_of_votes))]
         free = [name for name in table.open() if not says("settled", name)]  # `settled` asks what that is
-        free = [name for name in free if not _says_more(table, name, filled)]
-        table.give_all([name for name in free if any(follows(table.raw[name], k) for k in keys)], "keep", why=why)
+        following = [name for name in free if any(follows(table.raw[name], k) for k in keys)]
+        table.give_all([name for name in following if not _says_more(table, name, filled)], "keep", why=why)
     for truth in table.having("true_label")[:1]:
         known = [bool((cell or "").strip()) for cell in table.raw[truth]]
         told = [n for n in table.open() if _comes_with(table.raw[n], known) or _marks_known(table.raw[n], known)]

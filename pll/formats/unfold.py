@@ -233,15 +233,15 @@ def _chosen(cells: list[Any]) -> list[Any]:
     """
     objects = [cell for cell in cells if isinstance(cell, dict)]
     if any(objects) and all(code.isdecimal() and not is_number(str(n)) for one in objects for code, n in one.items()):
-        cells = [{str(n): code for code, n in cell.items()} if isinstance(cell, dict) else cell for cell in cells]
-        objects = [cell for cell in cells if isinstance(cell, dict)]
+        objects = [{str(name): code for code, name in one.items()} for one in objects]
     numbers = {(name, str(number)) for one in objects for name, number in one.items()}
     is_code = all(number.isdecimal() or number == name for name, number in numbers)
     names, codes = ({*some} for some in zip(*numbers, strict=True)) if numbers else (set[str](), set[str]())
     is_one = len(codes) in (1, len(names)) and 1 < len(names) == len(numbers)
-    if not (is_code and is_one) or any(cell not in (None, "") for cell in cells if not isinstance(cell, dict)):
+    if not (is_code and is_one) or any(cell not in (None, "", []) for cell in cells if not isinstance(cell, dict)):
         return cells
-    return [list(cell) if cell else None for cell in cells]
+    chosen = iter(objects)
+    return [(list(next(chosen)) or None) if isinstance(cell, dict) else None for cell in cells]
 
 
 def _joined(marks: Mapping[tuple[str, ...], Any], *, boxes: bool) -> dict[str, str | list[str] | None]:

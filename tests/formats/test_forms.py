@@ -184,6 +184,9 @@ def test_a_manifest_of_several_labels_a_line_names_those_that_are_there(tmp_path
         record["parts-metadata"] |= {"confidence-map": {"3": 0.7}, "type": "groundtruth/text-classification-multilabel"}
     data = formats.read(lines(tmp_path, records))
     assert named_sets(data)[:3] == [{"a", "d"}, {"b", "d"}, {"c", "d"}] and data.n_classes == 4
+    records[0] |= {"parts": [], "parts-metadata": records[0]["parts-metadata"] | {"class-map": {}}}  # none was chosen
+    data = formats.read(lines(tmp_path, records))
+    assert named_sets(data)[:3] == [{"a", "b", "c", "d"}, {"b", "d"}, {"c", "d"}]
 
 
 def test_a_line_of_tagtog_is_what_a_member_says_of_a_document(tmp_path: Path) -> None:

@@ -749,8 +749,11 @@ def derived(table: Proposal) -> None:
 def _says_more(table: Proposal, name: str, votes: Sequence[Sequence[str]]) -> bool:
     """Whether a column says a label of the voters where these differ: it may be the truth, which they mostly say.
 
-    Not a number, which may be the median of theirs.
+    Not a number, which may be the median of theirs, nor what stands only where so many agree.
     """
+    is_filled = [str(bool((cell or "").strip())) for cell in table.raw[name]]
+    if follows(is_filled, [(len(row), max(Counter(row).values(), default=0)) for row in votes]):
+        return False
     differ, words = [len({*row}) > 1 for row in votes], table.words(name)
     is_label = share_among(words, table.answers_given()) >= NEARLY_ALL and not all(map(is_number, words))
     return is_label and any(compress(table.raw[name], differ))

@@ -326,3 +326,13 @@ def test_what_was_found_out_mostly_follows_the_votes_and_is_asked_about(
     data = read_of(tmp_path, header, of)
     assert data.annotations is not None and data.annotations.n_annotators == 6
     assert (data.y is not None) == (has_majority or "molecular" in name) or name in data.extras
+
+
+def test_the_label_where_enough_voters_agree_is_made_of_their_answers(tmp_path: Path) -> None:
+    rolls, rows = random.Random(7), list[list[str]]()
+    for k in range(80):
+        votes = [said(rolls, WORDS[k % len(WORDS)], 0.75) for _ in range(5)]
+        most = max(votes, key=votes.count)
+        rows.append([f"{rolls.random():.3f}", *votes, most if votes.count(most) > 3 else ""])
+    data = formats.read(table(tmp_path, ["width", *(f"rater_{k}" for k in range(5)), "agreed"], rows))
+    assert data.y is None and "agreed" in data.extras

@@ -347,3 +347,13 @@ def test_votes_need_no_features(tmp_path: Path) -> None:
     assert data.annotations is not None and data.annotations.n_answers == (votes > 0).sum()
     with pytest.raises(formats.UserError, match="missing; found gold, replies, sizes"):
         saved(tmp_path, replies=votes, gold=true[:, None], sizes=rng.normal(size=(60, 4)) * [[1, 2, np.nan, 3]])
+
+
+@pytest.mark.parametrize("in_struct", [True, False])
+def test_cells_that_are_no_texts_stay_unused(tmp_path: Path, in_struct: bool) -> None:
+    known = {"X": np.random.default_rng(4).normal(size=(20, 3)), "y": np.arange(20)[:, None] % 3 + 1}
+    some = np.empty(3, dtype=object)
+    some[:] = [np.eye(2), "x", 1.0]
+    fields = {**known, "some": some}
+    data = saved(tmp_path, **({"d": fields} if in_struct else fields))
+    assert data.X.shape == (20, 3) and data.y is not None and "Variables not used: some." in data.notes

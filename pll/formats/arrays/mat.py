@@ -61,6 +61,7 @@ class Mat(Format):
         parts = parts_among(variables) or [{"X": [*variables][-1]}]  # the only features, whatever they are called
         votes, marks, cells = "", "", _cells(path, others, options.max_bytes) if others else {}
         cells = {**cells, **{name: value for name, value in inside.items() if isinstance(value, list)}}
+        cells = {name: some for name, some in cells.items() if all(isinstance(cell, str) for cell in some)}
         if others and len(parts) == 1 and "candidates" not in parts[0]:
             second = {*variables} - {*parts[0].values()}  # called as labels are, beside those that are the truth
             unread = {name: one for name, one in variables.items() if name in second and isinstance(one, np.ndarray)}

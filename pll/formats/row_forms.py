@@ -948,7 +948,8 @@ def _lines_of_nobody(table: Proposal) -> None:
     """An example stands in several lines with different labels, and no column may be who gave them: the user is asked.
 
     Whatever else most lines say is the same in all lines of an example, or says when they were written. A text that
-    comes again in a few lines only is one that several examples happen to have.
+    comes again in a few lines only is one that several examples happen to have. So may be codes of sites or of batches,
+    unless a line is another label of a code, with its number.
     """
     by_chance = [name for name in table.having("text") if not table.comes_again(name)]
     keys = [*_keys(table), *which(table, "pictures")]
@@ -962,7 +963,7 @@ def _lines_of_nobody(table: Proposal) -> None:
         others = [name for name in table.raw if name not in (task, *votes, *weights)]
         others = which(table, "!named id", "!of a fact", "!dates", among=others)
         others = [name for name in others if 2 * len(present_cells(table.raw[name])) > len(table.raw[name])]
-        is_told = task not in coded or bool(which(table, "measured", among=others))
+        is_told = task not in coded or bool(weights and which(table, "measured", among=others))
         if votes and is_told and all(table.is_function(name, task) for name in others):
             _ask_whether_lines(table, task, votes[0], weights)
             return

@@ -576,6 +576,17 @@ def test_lines_of_what_was_measured_once_have_a_label_and_its_votes_each(tmp_pat
     assert data.row_ids.tolist()[0] == "XC600000_000s" and data.prior is not None
 
 
+def test_sites_that_come_again_with_what_was_measured_there_are_no_examples(tmp_path: Path) -> None:
+    rolls, species = random.Random(5), ["cat", "dog", "fox", "owl"]
+    height = {f"S{k:02}": f"{rolls.random():.3f}" for k in range(1, 9)}
+    sites = rolls.choices([*height], k=60)
+    path = tmp_path / "t.csv"
+    lines = [f"{k},{site},{height[site]},{rolls.choice(species)}" for k, site in enumerate(sites)]
+    path.write_text("\n".join(["id,site,elevation,label", *lines]))
+    data = formats.read(path)
+    assert len(data) == 60 and data.y is not None and data.feature_names == ("elevation",)
+
+
 def test_what_begins_below_the_first_line_is_of_an_answer_and_what_has_one_day_each_of_no_day(tmp_path: Path) -> None:
     rolls, lines = random.Random(4), ["specimen\tfound_on\thabitat\tidentifiedBy\tqualifier\tscientificName"]
     for k in range(60):

@@ -148,7 +148,7 @@ def codes_beside(columns: Mapping[str, Cells], rows: Sequence[Sequence[str | Non
     for at in range(width - 1):
         codes = {row[at]: row[at + 1] for row in lines if row[at] and row[at + 1]}
         if _are_codes(codes) and 1 < len(codes) == len({*codes.values()}) == sum(bool(row[at]) for row in lines):
-            coded = {name: codes for name, cells in columns.items() if _is_coded(cells, codes)}
+            coded = {name: codes for name, cells in columns.items() if is_coded(cells, codes)}
             return coded or ({"": codes} if codes.keys() <= {name.strip() for name in columns} else {})
     return {}
 
@@ -178,8 +178,21 @@ LONG_NUMBER = 3
 """Digits of numbers that are codes, if all have as many: they measure nothing."""
 
 
-def _is_coded(cells: Cells, codes: Mapping[str, str]) -> bool:
-    """Whether a column holds codes, or several of them a cell, which recur."""
+def is_coded(cells: Cells, codes: Mapping[str, str]) -> bool:
+    """Whether a column holds codes, or several of them a cell, which recur.
+
+    Parameters
+    ----------
+    cells
+        Of the column.
+    codes
+        What they mean.
+
+    Examples
+    --------
+    >>> is_coded(["1", "2", "1|2"], {"1": "good", "2": "bad"}), is_coded(["1", "2"], {"1": "good", "2": "bad"})
+    (True, False)
+    """
     filled = present_cells(cells)
     mark = guess_separator(filled)
     said = [one.strip() for cell in filled for one in cell.split(mark)]
@@ -280,7 +293,7 @@ def codes_noted(rows: Sequence[Sequence[str]], columns: Sequence[Cells] = ()) ->
         return {"": numbers}
     others = [defined] * (len(defined) == len(called)) + [{code: name for code, name in said if code}]
     for codes in filter(_are_several, others):
-        if any(_is_coded(one, codes) for one in columns):
+        if any(is_coded(one, codes) for one in columns):
             return {"": codes}
     return {}
 

@@ -349,3 +349,22 @@ def test_a_file_of_what_long_codes_mean_beside_the_table_in_a_zip(tmp_path: Path
         archive.writestr("hpo_terms.tsv", "\n".join(["hpo_id\thpo_name", *map("\t".join, named.items())]))
     data = first_answers(path)[0]
     assert len(data) == 40 and {*data.class_names} == {*named.values()} and data.texts is not None
+
+
+def test_labels_of_a_sheet_called_as_a_codebook_are_read(tmp_path: Path) -> None:
+    """Nothing else has the codes: sheets of a person each, few lines long, or the data before a summary of it."""
+    words = ["cat", "dog", "cow", "fox", "owl"]
+    coded = {
+        f"Coding {who}": [["id", "code"], *([f"S{k:02}", word] for k, word in enumerate(said))]
+        for who, said in (("Ann", words), ("Bob", words[::-1]))
+    }
+    about = [["who", "age"], ["ann", "33"], ["bob", "44"]]
+    data = first_answers(workbook(tmp_path / "s.xlsx", **coded, About=about))[0]
+    assert len(data) == 5 and data.annotations is not None and data.annotations.n_annotators == 2
+    rows = [[f"S{k:02}", f"red bird {k}", words[k % 5]] for k in range(20)]
+    sheets = {
+        "Labels": [["code", "name", "true label"], *rows],
+        "Summary": [["label", "n"], *([w, "4"] for w in words)],
+    }
+    data = first_answers(workbook(tmp_path / "l.xlsx", **sheets))[0]
+    assert len(data) == 20 and {*data.class_names} == {*words}

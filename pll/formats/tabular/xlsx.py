@@ -25,7 +25,7 @@ from pll.extras import require_extra
 from pll.formats.archive import key_of, names_in, open_zip
 from pll.formats.base import ReadOptions
 from pll.formats.checks import check_unpacked_size, listing, parsing, shorten
-from pll.formats.codebook import MOST_CODES, codes_beside, codes_in, codes_noted
+from pll.formats.codebook import MOST_CODES, codes_beside, codes_in, codes_noted, is_coded
 from pll.formats.label_frame import NUMBERS
 from pll.formats.names import MAX_COLUMNS, sample_rows
 from pll.formats.proposal import Codes
@@ -199,10 +199,11 @@ def _sheets_of(path: Path, options: ReadOptions) -> list[_Sheet]:
         return [first]
     parts = [first, *_beside(path, options, [first.name])]
     parts = [one for one in parts if not _is_about(one, parts)] or parts
-    first = parts[0]
     people = people_among([one.records for one in parts])
     if len(people) > 1:
         return [parts[k] for k in people]
+    parts = [one for one in parts if not _is_legend(one, parts)] or parts
+    first = parts[0]
     alike = [one for one in parts if {*one.header.names} == {*first.header.names}]
     if len(alike) > 1:
         return alike
@@ -212,11 +213,20 @@ def _sheets_of(path: Path, options: ReadOptions) -> list[_Sheet]:
 
 
 def _is_about(sheet: _Sheet, others: Sequence[_Sheet]) -> bool:
-    """Whether a sheet says what another one means: its first column names the columns of it, or it names codes."""
+    """Whether the first column of a sheet names columns of another one, in each line: what they mean."""
     named = {row[0] for _, row in sheet.below}
-    is_of_names = len(named) > 1 and any(named <= {*one.header.names} for one in others if one is not sheet)
-    rows = [sheet.header.names, *(row for _, row in sheet.below)]
-    return is_of_names or bool(codes_in(sheet.name, rows))
+    return len(named) > 1 and any(named <= {*one.header.names} for one in others if one is not sheet)
+
+
+def _is_legend(sheet: _Sheet, others: Sequence[_Sheet]) -> bool:
+    """Whether a sheet says what codes mean that recur in another one, or that a column of it has."""
+    codes = codes_in(sheet.name, [sheet.header.names, *(row for _, row in sheet.below)])
+    for one in others if codes else ():
+        columns = dict(zip(one.header.names, zip(*(row for _, row in one.below), strict=True), strict=True))
+        is_coded_so = any(is_coded(cells, some) for cells in columns.values() for some in codes.values())
+        if one is not sheet and (is_coded_so or not codes.keys().isdisjoint(columns)):
+            return True
+    return False
 
 
 def _beside(path: Path, options: ReadOptions, names: Sequence[str]) -> list[_Sheet]:

@@ -423,6 +423,20 @@ def test_features_of_a_training_part_may_be_called_more_than_that(tmp_path: Path
     assert data.y is not None and data.y.tolist() == true.tolist()
 
 
+@pytest.mark.parametrize("features", ["data_train_vgg16", "X_train_pca"])
+def test_candidates_of_the_whole_stay_beside_features_called_as_of_a_part(tmp_path: Path, features: str) -> None:
+    true = np.arange(30) % 3
+    arrays = {features: np.random.default_rng(2).normal(size=(30, 4)), "y_true": true}
+    sets = np.eye(3, dtype=int)[true] | np.eye(3, dtype=int)[np.arange(30) // 10]
+    with zipfile.ZipFile(tmp_path / "t.zip", "w") as archive:
+        for name, array in {**arrays, "partial_targets": sets}.items():
+            file = io.BytesIO()
+            np.save(file, array)
+            archive.writestr(f"set/{name}.npy", file.getvalue())
+    data = formats.read(tmp_path / "t.zip")
+    assert len(data) == 30 and data.candidates is not None and data.y is not None and data.y.tolist() == true.tolist()
+
+
 @pytest.mark.parametrize("labels", ["candidates", "votes"])
 def test_as_many_texts_as_there_are_classes_are_their_names(tmp_path: Path, labels: str) -> None:
     kept = {"candidates": np.eye(3, dtype=int).repeat(3, 0), "votes": np.arange(18).reshape(9, 2) % 3}[labels]

@@ -49,6 +49,8 @@ def parts_among(names: Iterable[str], *, are_files: bool = False) -> list[Names]
     [{'X': 'X_tfidf', 'candidates': 'S_mask', 'y': 'y_true'}]
     >>> parts_among(["data_train_vgg16", "labels_train", "answers"], are_files=True)
     [{'X': 'data_train_vgg16', 'y': 'labels_train'}]
+    >>> parts_among(["X_train_pca", "candidates", "y_true"], are_files=True)
+    [{'X': 'X_train_pca', 'candidates': 'candidates', 'y': 'y_true'}]
     """
     own = list(names)
     by_name = {name.lower(): name for name in reversed(own)} | {name: name for name in own if name in ARRAYS["whole"]}
@@ -64,10 +66,12 @@ def parts_among(names: Iterable[str], *, are_files: bool = False) -> list[Names]
         return {part: name for part, name in found.items() if name}
 
     whole, (train, test) = called(ARRAYS["whole"]), map(called, (ARRAYS["train"], ARRAYS["test"]))
-    name = whole.get("X", "").lower()  # `data_train_vgg16` begins as that of a part does
-    if name and (name in ("x", *ARRAYS["whole"]["X"]) or not _is_like(name, tuple(ARRAYS["train"]["X"]))):
+    name = whole.get("X", "").lower()  # `data_train_vgg16` begins as that of a part does, beside no labels of the whole
+    is_usual = name in ("x", *ARRAYS["whole"]["X"]) or not _is_like(name, tuple(ARRAYS["train"]["X"]))
+    if name and (is_usual or len(whole) > 1):
         return [whole]
-    return [part for part in (train, test) if "X" in part] if "X" in train else []
+    own_test = test if test.get("X") != train.get("X") else {}  # `X_train_pca` begins as any features do
+    return [part for part in (train, own_test) if "X" in part] if "X" in train else []
 
 
 def _is_like(name: str, usual: tuple[str, ...]) -> bool:

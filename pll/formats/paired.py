@@ -91,19 +91,16 @@ def with_pairs(table: Records, given: Mapping[str, str]) -> Records:
 
 def _with_shares(table: Records, at: Sequence[int], called: str) -> Records:
     """The table with columns of labels, and then as many of how likely each is, as one column of labels and shares."""
-    half, columns = (
-        len(at) // 2,
-        [listing([table.names[k] for k in some]) for some in (at[: len(at) // 2], at[len(at) // 2 :])],
-    )
-    pairs = [
-        zip(table.texts(one), table.texts(other), strict=True) for one, other in zip(at[:half], at[half:], strict=True)
-    ]
+    half = len(at) // 2
+    labels, shares = at[:half], at[half:]
+    pairs = [zip(table.texts(one), table.texts(other), strict=True) for one, other in zip(labels, shares, strict=True)]
     rows = [
         {name: share for name, cell in row if name and (share := amount(cell or "")) is not None}
         for row in zip(*pairs, strict=True)
     ]
+    said, sure = (listing([table.names[k] for k in some]) for some in (labels, shares))
     name = called if called and called not in table.names else "candidates"
-    note = f"Columns {columns[0]} were read as candidates, and {columns[1]} as how likely each is."
+    note = f"Columns {said} were read as candidates, and {sure} as how likely each is."
     read = replace(table, roles={name: "candidates", **table.roles}, notes=(*table.notes, note))
     return read.with_columns({name: [row or None for row in rows]}, at)
 

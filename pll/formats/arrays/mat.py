@@ -329,8 +329,7 @@ def _class_names(cells: Mapping[str, Any], layout: FileArrays) -> dict[str, tupl
     most = 0 if codes is None else int(codes.max(initial=0))
     sizes = {layout.n_classes or most, layout.n_classes or most + int(codes is not None and codes.min(initial=1) < 1)}
     usual = sorted(cells, key=lambda name: name.lower() not in ARRAYS["classes"]["names"])
-    texts = [name for name in usual if all(isinstance(one, str) for one in cells[name])]
-    found = {name: tuple(cells[name]) for name in texts if len({*cells[name]}) == len(cells[name]) in sizes - {0, 1}}
+    found = {name: tuple(cells[name]) for name in usual if len({*cells[name]}) == len(cells[name]) in sizes - {0, 1}}
     if found and codes is not None:
         is_from_one = most == len(next(iter(found.values())))  # then 0 is none
         layout.y = np.where(codes > 0, codes - 1, UNKNOWN) if is_from_one else codes

@@ -275,7 +275,10 @@ def with_own_votes(source: Source) -> Source:
         return replace(source, format=VOTES_FORMAT)
     if kind != "both":
         return source
-    roles = roles_beside_answers(Path(source.path)) | dict(source.options.get("columns", {}))
+    kept, given = roles_beside_answers(Path(source.path)), dict(source.options.get("columns", {}))
+    if any(given.get(name, role) != role for name, role in kept.items()):  # said to be something else: no votes beside
+        return source
+    roles = kept | given
     return counting_votes(replace(source, options={**source.options, "columns": roles}) if roles else source)
 
 

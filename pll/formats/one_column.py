@@ -14,7 +14,7 @@ from itertools import combinations
 from pll.errors import UserError
 from pll.formats.checks import listing
 from pll.formats.class_groups import MOST_COLUMNS_COMPARED, agree, apart, stranger_among
-from pll.formats.forms import words_of
+from pll.formats.forms import WORDS, words_of
 from pll.formats.names import NAMED
 from pll.formats.proposal import Proposal, decides, says, says_aggregate, says_fact, share_among
 from pll.formats.reading import LABELLED, LINES
@@ -106,7 +106,7 @@ def settled(table: Proposal) -> None:
     others = [one for one in table.raw if one not in voters and name in votes and not says("majority", one)]
     last = [n for n in others if _says(table.cells[n], classes) and (says("agreed", n) or not says_aggregate(n))]
     is_one_more = any(_filled(table.cells[one], silent) > NEARLY_ALL * len(table.cells[one]) for one in last)
-    series = {re.sub(r"\d.*", "#", one) for one in (*voters, name)}  # `Coder 3 (Ann)` after 1 and 2
+    series = {_NUMBER.sub("#", one) for one in (*voters, name)}  # `Coder 3 (Ann)` after 1 and 2, `Third reading`
     is_next = len(series) == 1 < len(voters) and name not in named and "#" in min(series)
     is_sure = name in named and classes.issuperset(map(spelling, said))  # as a test in a laboratory is
     if (agrees_less and not is_sure) or is_one_more or is_next:
@@ -117,6 +117,10 @@ def settled(table: Proposal) -> None:
         f"{name} has labels in {times:,} of {len(table.cells[name]):,} rows ({listing(said, limit=4)}). What is it?",
         *ways,
     )
+
+
+_NUMBER = re.compile(rf"(?:\d|\b(?:{'|'.join(WORDS['ordinals'])})).*", re.I)
+"""From where on the name of a reading tells that it is the next."""
 
 
 def _beside_programs(table: Proposal, voters: Sequence[str]) -> list[str]:

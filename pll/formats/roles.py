@@ -474,6 +474,9 @@ def _more_texts(table: Proposal) -> list[str]:
     prose = which(table, "!object", "!lists", among=prose)
     found += [name for name in prose if says("readable", name) and not says_fact(name)]
     found += which(table, "texts", "!of a fact", among=[name for name in prose if name in before])
+    if table.form is not None and first:  # what is no field of the tool's own was shown, short as it may be
+        shown = which(table, "phrases", "too many words", "!object", "!other objects", "!lists", "!of a fact")
+        found += which(table, "!measured", "!an id", "!varying", among=shown)
     is_made = {name for name in found for other in (*first, *prose) if re.match(rf"{re.escape(other)}[\W_]", name)}
     return [name for name in names if name in found and name not in is_made]
 

@@ -384,7 +384,11 @@ def lines(table: Proposal) -> None:
     table.give_all({*again, *_ids_again(table)} & {*table.open()}, "keep", why="the same in several lines")
     is_example = table.form is not None and table.form.form == "example"
     given = [name for name in table.having(*LABELLED, *LINES) if table.roles[name].role != "worker"]
-    if not (given or table.is_asked() or _by_structure(table) or worker or is_example):
+    if given or table.is_asked():
+        return
+    if not (worker or is_example):  # how sure a model is of each of its labels, by their rank
+        _lines_of_nobody(table, are_weighted=True)
+    if not (table.is_asked() or _by_structure(table) or worker or is_example):
         _lines_of_nobody(table)
 
 
@@ -944,7 +948,7 @@ def _has_another_truth(table: Proposal, task: str) -> bool:
     return any(not table.is_function(name, task) for name in named)
 
 
-def _lines_of_nobody(table: Proposal) -> None:
+def _lines_of_nobody(table: Proposal, *, are_weighted: bool = False) -> None:
     """An example stands in several lines with different labels, and no column may be who gave them: the user is asked.
 
     Whatever else most lines say is the same in all lines of an example, or says when they were written. A text that
@@ -962,8 +966,10 @@ def _lines_of_nobody(table: Proposal) -> None:
         weights = _weights(table, task, votes[0]) if votes else {}
         others = [name for name in table.raw if name not in (task, *votes, *weights)]
         others = which(table, "!named id", "!of a fact", "!dates", among=others)
+        others = [name for name in others if not _counts_lines(table, task, name)]
         others = [name for name in others if 2 * len(present_cells(table.raw[name])) > len(table.raw[name])]
         is_told = task not in coded or bool(weights and which(table, "measured", among=others))
+        is_told = is_told and bool(weights or not are_weighted)
         if votes and is_told and all(table.is_function(name, task) for name in others):
             _ask_whether_lines(table, task, votes[0], weights)
             return
@@ -974,15 +980,24 @@ def _weights(table: Proposal, task: str, vote: str) -> dict[str, str]:
     if len(set(zip(table.raw[task], table.raw[vote], strict=True))) < len(table.raw[task]):
         return {}
     found: dict[str, str] = {}
-    for name in which(table, "measured", "!named id"):
+    sure = [name for name in table.having("keep") if _says_how_sure(name) and name not in table.explicit]
+    for name in which(table, "measured", "!named id", among=[*table.open(), *sure]):
         sums: dict[str, float] = defaultdict(float)
         for key, cell in zip(table.raw[task], table.raw[name], strict=True):
             sums[key or ""] += amount(cell) or 0.0
         if sum(abs(one - 1) <= MOST_FROM_ONE for one in sums.values()) >= NEARLY_ALL * len(sums):
             found[name] = "probability"
-        elif not (has_fractions(table.cells[name]) or table.is_function(name, task)):  # as the year of an entry is
+        elif table.is_function(name, task) or _counts_lines(table, task, name):  # the year of an entry; its rank
+            continue
+        elif _says_how_sure(name) and max(amount(cell) or 0.0 for cell in table.raw[name]) <= 1:
+            found[name] = "probability"
+        elif not has_fractions(table.cells[name]):
             found[name] = "count"
     return found
+
+
+def _says_how_sure(name: str) -> bool:
+    return says("sure", name) or not {*words_of(name)}.isdisjoint(USUAL["score_field"])
 
 
 MOST_FROM_ONE = 0.05

@@ -82,6 +82,28 @@ def test_a_batch_of_mturk_without_rejected_work(tmp_path: Path) -> None:
     assert not data.feature_names and not data.categories and data.texts is not None
 
 
+def test_all_that_workers_were_shown_is_read(tmp_path: Path) -> None:
+    queries = [
+        f"{what} for a {where}" for what in ("lights", "desk", "lamp", "mat") for where in ("car", "child", "hut")
+    ]
+    rows = [
+        f"h{k},{who},Approved,{queries[k]},{TEXTS[k]},{label(k, at)}"
+        for k in range(12)
+        for at, who in enumerate(PEOPLE)
+    ]
+    header = "HITId,WorkerId,AssignmentStatus,Input.query,Input.title,Answer.kind"
+    data = formats.read(table(tmp_path, header, rows))
+    assert data.texts is not None and all(queries[k] in data.texts[k] and TEXTS[k] in data.texts[k] for k in range(12))
+
+
+@pytest.mark.parametrize("names", ["File,Start (s)", "Begin File,Begin Time (s)"])
+def test_what_birdnet_hears_in_a_part_of_a_recording_are_candidates(tmp_path: Path, names: str) -> None:
+    rows = ["a.wav,0,Tit,.8", "a.wav,0,Wren,.2", "a.wav,3,Wren,.9", "b.wav,0,Tit,.5"]
+    data = formats.read(table(tmp_path, f"{names},Common name,Confidence", rows))
+    assert len(data) == 3 and data.candidates is not None and data.candidates.sizes.tolist() == [2, 1, 1]
+    assert data.prior is not None and np.allclose(data.prior, [0.8, 0.2, 1, 1])
+
+
 def given_back(path: Path, data: PartialLabelDataset) -> list[dict[str, Any]]:
     """The objects of a file that has got the first class as the label of every example."""
     ids, out = data.row_ids.tolist(), path.with_name("out.jsonl")
@@ -1700,6 +1722,17 @@ def test_a_list_of_samples_is_many_answers_and_not_that_of_a_model(tmp_path: Pat
     source = with_own_votes(source_of(str(lines(tmp_path, records))))
     votes = replace(source, options={**source.options, "columns": {"answer": "true_label"}}).load().annotations
     assert votes is not None and votes.anonymous and votes.n_answers == 80
+
+
+def test_answers_of_several_models_to_one_prompt_are_not_counted_twice(tmp_path: Path) -> None:
+    records = [
+        {"custom_id": f"c{k}", "model": f"m{m}", "input": f"A claim, the {k}th.", "answer": label(k, m)}
+        for k in range(12)
+        for m in range(3)
+    ]
+    source, roles = source_of(str(lines(tmp_path, records))), {"custom_id": "task", "model": "worker", "answer": "vote"}
+    votes = with_own_votes(replace(source, options={"columns": roles})).load().annotations
+    assert votes is not None and votes.annotator_names == ("m0", "m1", "m2") and votes.n_answers == 36
 
 
 def test_labelling_functions_beside_the_truth_are_asked_about(tmp_path: Path) -> None:

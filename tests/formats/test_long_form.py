@@ -249,6 +249,33 @@ def test_lines_without_a_person_are_asked_about(tmp_path: Path, how: str) -> Non
     assert np.allclose(dense, expected, atol=2e-3)
 
 
+@pytest.mark.parametrize("header", ["item,rank,label,score", "image,n,label,confidence", "doc_id,k,candidate,prob"])
+def test_a_line_is_a_label_and_how_sure_a_model_is_of_it(tmp_path: Path, header: str) -> None:
+    rng = np.random.default_rng(5)
+    sure = [np.sort(rng.uniform(0.1, 1, 3))[::-1].round(3) for _ in range(30)]
+    rows = [
+        f"b{k}.png,{at + 1},{LABELS[(k + at) % 3]},{one}" for k, some in enumerate(sure) for at, one in enumerate(some)
+    ]
+    (tmp_path / "x.csv").write_text("\n".join([header, *rows]))
+    data = read_first(tmp_path / "x.csv")
+    assert len(data) == 30 and data.annotations is None and data.y is None and not data.feature_names
+    assert data.prior is not None
+    assert np.allclose(
+        [max(some) for some in data.prior.reshape(30, 3)], [some[0] / sum(some) for some in sure], atol=2e-3
+    )
+
+
+def test_the_third_reading_is_one_voter_more(tmp_path: Path) -> None:
+    rolls, rows = random.Random(4), list[str]()
+    for k in range(60):
+        first, second = (rolls.choice(LABELS) for _ in range(2))
+        rows.append(f"{k},{first},{second},{'' if first == second else rolls.choice(LABELS) * (k % 2)}")
+    for header in ("nr,Erstbefund,Zweitbefund,Drittbefund", "nr,First reading,Second reading,Third reading"):
+        (tmp_path / "x.csv").write_text("\n".join([header, *rows]))
+        data = read_first(tmp_path / "x.csv")
+        assert data.annotations is not None and data.annotations.n_annotators == 3 and data.y is None
+
+
 def test_lines_of_a_consensus_are_no_voters(tmp_path: Path) -> None:
     rows = [f"c{k},{who},{LABELS[(k + at // 3) % 3]}" for k in range(20) for at, who in enumerate(["R1", "R2", "R3"])]
     rows += [f"c{k},Consensus,{LABELS[k % 3]}" for k in range(20)]

@@ -451,8 +451,10 @@ def _payload(table: Proposal) -> None:
     table.give_first([*table.usual("image", pictures), *pictures], "image")
     texts = table.usual("text", which(table, "titles", "!measured"))
     texts += which(table, "texts", "!measured")
+    texts = which(table, "!object", "!other objects", among=texts)
     if not texts and not table.having("text", "image"):  # short descriptions, where there is nothing else to read
-        before = [name for name in (_before_labels(table) if table.form is None else table.raw) if name in table.open()]
+        first = _before_labels(table) if table.form is None else [*table.raw]
+        before = [name for name in table.open() if name in first or says("readable", name)]
         short = which(table, "phrases", "!measured", "!an id", "!varying", among=before)
         short = short if before == short[:1] else which(table, "!of a fact", among=short)  # remarks, if no more is told
         texts = [name for name in short if plain_name(name) not in USUAL["person"]]

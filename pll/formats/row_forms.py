@@ -244,7 +244,7 @@ def persons(table: Proposal) -> None:
     same = [name for name in free if table.words(name) and words.issuperset(table.words(name))]
     items = [name for name in table.raw if name in items or name in same]  # no time, though it begins with "Time"
     roles = {person: "person"} | dict.fromkeys(items, "item")
-    if named and is_wide:
+    if (named and is_wide) or ((named or sent) and _are_items(table, items)):
         table.give_all(items, "item")
         table.give(person, "person")
         return
@@ -387,7 +387,7 @@ def lines(table: Proposal) -> None:
     if given or table.is_asked():
         return
     if not (worker or is_example):  # how sure a model is of each of its labels, by their rank
-        _lines_of_nobody(table, are_weighted=True)
+        _lines_of_nobody(table, are_scored=True)
     if not (table.is_asked() or _by_structure(table) or worker or is_example):
         _lines_of_nobody(table)
 
@@ -496,7 +496,10 @@ def _with_worker(table: Proposal, worker: str, *, is_told: bool) -> None:
         return
     named = [name for name in votes if plain_name(name) in USUAL["vote"]]
     named = named if len(votes) == 1 else [name for name in named if not _are_wrapped(table.raw[name])]
-    is_usual = len(_workers(table)) <= 1 and plain_name(tasks[0]) in USUAL["task"]
+    is_agreed = (
+        len(tasks) == len(votes) == 1 and not _are_grades(table, votes[0]) and _agrees(table, votes[0], tasks[0])
+    )
+    is_usual = len(_workers(table)) <= 1 and (plain_name(tasks[0]) in USUAL["task"] or is_agreed)
     is_clear = bool(given) or ((is_told or is_usual) and (len(votes) == 1 or len(named) == 1))
     if not (is_told or is_usual or given) and len(votes) == 1 and not table.repeats(worker):
         return  # no line is another's example again, and nobody answers twice
@@ -508,6 +511,11 @@ def _with_worker(table: Proposal, worker: str, *, is_told: bool) -> None:
     table.give_all([name for name in [worker] if name not in table.explicit], "worker", guessed=not is_told)
     table.give_all([name for name in chosen if name not in given], "vote", guessed=not is_told)
     _leave_facts(table, tasks, worker, [name for name in votes if name not in chosen])
+
+
+def _are_grades(table: Proposal, name: str) -> bool:
+    """Whether answers are numbers: votes, perhaps, or measured."""
+    return bool(which(table, "number", among=[name]))
 
 
 def _is_about(name: str, worker: str) -> bool:
@@ -948,7 +956,7 @@ def _has_another_truth(table: Proposal, task: str) -> bool:
     return any(not table.is_function(name, task) for name in named)
 
 
-def _lines_of_nobody(table: Proposal, *, are_weighted: bool = False) -> None:
+def _lines_of_nobody(table: Proposal, *, are_scored: bool = False) -> None:
     """An example stands in several lines with different labels, and no column may be who gave them: the user is asked.
 
     Whatever else most lines say is the same in all lines of an example, or says when they were written. A text that
@@ -969,7 +977,7 @@ def _lines_of_nobody(table: Proposal, *, are_weighted: bool = False) -> None:
         others = [name for name in others if not _counts_lines(table, task, name)]
         others = [name for name in others if 2 * len(present_cells(table.raw[name])) > len(table.raw[name])]
         is_told = task not in coded or bool(weights and which(table, "measured", among=others))
-        is_told = is_told and bool(weights or not are_weighted)
+        is_told = is_told and (not are_scored or any(map(_says_how_sure, weights)))
         if votes and is_told and all(table.is_function(name, task) for name in others):
             _ask_whether_lines(table, task, votes[0], weights)
             return

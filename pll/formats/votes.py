@@ -45,6 +45,7 @@ from pll.formats.tabular.jsonl import JsonLines
 from pll.formats.tools.models import (
     Line,
     answer_field,
+    asks_again,
     batch_answers,
     by_voters_in_ids,
     prompted_answers,
@@ -586,7 +587,8 @@ def kind_of(path: Path) -> str:
         names = text_of_file(path, form.delimiters).header.names if isinstance(form, Delimited) else list(first)
         if _is(form_told_by(names), "batch", "samples"):
             return VOTES_FORMAT
-        return "both" if answer_field(first) else _of_tool(path, first)
+        is_answered = answer_field(first) and not asks_again(path)
+        return "both" if is_answered else _of_tool(path, first)
     except (OSError, UserError, ValueError):
         return ""  # the error comes when the file is read
 

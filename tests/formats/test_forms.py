@@ -1064,12 +1064,9 @@ def test_labels_of_a_few_rows_are_asked_about_and_never_learnt_from(
     assert known is not None and int((known >= 0).sum()) == 6
 
 
-def test_lines_whose_example_has_a_name_of_its_own_are_asked_about(tmp_path: Path) -> None:
+def test_lines_whose_example_has_a_name_of_its_own_are_read(tmp_path: Path) -> None:
     rows = [f"d{k};{who};{label(k, at)}" for k in range(12) for at, who in enumerate(PEOPLE)]
-    path = table(tmp_path, "dossier du lot;évaluateur;étiquette", rows)
-    asked = question(formats.columns(path))
-    assert asked is not None
-    assert has_three_voters(formats.read(path, columns=dict(asked.answers[0][1])))
+    assert has_three_voters(formats.read(table(tmp_path, "dossier du lot;évaluateur;étiquette", rows)))
 
 
 def test_ids_that_end_in_a_person_are_odd_where_every_example_has_all_of_them(tmp_path: Path) -> None:
@@ -1760,9 +1757,8 @@ def test_a_row_is_a_model_where_models_agree_on_an_item_and_a_questionnaire_else
         said = [one if do_agree and rolls.random() < 0.7 else rolls.choice("ABCD") for one in key]
         rows.append(",".join([f"model {k}", str(rolls.randint(1, 70)), *said]))
     header = ",".join(["model", "size", *(f"Q{k}" for k in range(1, 15))])
-    asked = question(formats.columns(table(tmp_path, header, rows)))
-    is_person = asked is not None and asked.answers[0][1].get("model") == "person"
-    assert is_person is do_agree
+    roles = {column.name: column.role for column in formats.columns(table(tmp_path, header, rows))}
+    assert (roles["model"] == "person") is do_agree
 
 
 def test_votes_of_a_jury_on_many_pictures_are_a_row_a_person_whatever_they_are_called(tmp_path: Path) -> None:

@@ -46,16 +46,16 @@ def asked_of(table: pd.DataFrame) -> Question | None:
     return question(roles_of([str(name) for name in table], [table[name].astype(str).tolist() for name in table]))
 
 
-@pytest.mark.parametrize("order", ["Ticket", "Wer", "mixed"])
+@pytest.mark.parametrize("order", ["Ticket", "Von", "mixed"])
 def test_lines_under_other_names_are_asked_about_and_read_as_said(tmp_path: Path, order: str) -> None:
-    table = lines(examples=230)
+    table = lines(examples=230).rename(columns={"Wer": "Von"})
     table = table.sample(frac=1, random_state=0) if order == "mixed" else table.sort_values(order, kind="stable")
     table.to_csv(tmp_path / "lines.csv", index=False)
     open_question = question(formats.columns(tmp_path / "lines.csv"))
     assert open_question is not None
     explicit = dict(open_question.answers[0][1])
-    assert explicit == {"Ticket": "task", "Wer": "worker", "Urteil": "vote"}
-    with pytest.raises(UserError, match="--column Ticket=task --column Wer=worker --column Urteil=vote"):
+    assert explicit == {"Ticket": "task", "Von": "worker", "Urteil": "vote"}
+    with pytest.raises(UserError, match="--column Urteil=vote --column Ticket=task --column Von=worker"):
         formats.read(tmp_path / "lines.csv")
     data = formats.read(tmp_path / "lines.csv", columns=explicit)
     assert len(data) == 230 and data.class_names == tuple(LABELS) and data.y is not None
@@ -63,8 +63,18 @@ def test_lines_under_other_names_are_asked_about_and_read_as_said(tmp_path: Path
     assert data.texts is not None and data.texts[0].endswith(str(int(data.row_ids[0].removeprefix("T-"))))
 
 
+@pytest.mark.parametrize("grades", [False, True])
+def test_lines_with_a_name_of_who_answered_and_words_that_agree_are_answers(tmp_path: Path, *, grades: bool) -> None:
+    table = lines().drop(columns="gold").rename(columns={"Wer": "Annotator"})
+    table["Urteil"] = table["Urteil"].replace({"gut": "1", "teils": "2", "schlecht": "3"} if grades else {})
+    table.to_csv(tmp_path / "x.csv", index=False)
+    assert (question(formats.columns(tmp_path / "x.csv")) is not None) is grades  # numbers may be measured
+    data = read_first(tmp_path / "x.csv")
+    assert data.annotations is not None and data.annotations.annotator_names == PEOPLE and len(data) == 40
+
+
 def test_a_text_that_repeats_is_asked_about(tmp_path: Path) -> None:
-    table = lines().rename(columns={"Wer": "annotator", "Urteil": "label", "Kommentar": "text"})
+    table = lines(right=0.4).rename(columns={"Wer": "annotator", "Urteil": "label", "Kommentar": "text"})
     open_question = asked_of(table[["text", "annotator", "label"]])
     assert open_question is not None
     assert open_question.answers[0][1] == {"text": "task", "annotator": "worker", "label": "vote"}
@@ -372,8 +382,7 @@ def test_columns_called_as_sentences_are_what_people_were_asked_where_rows_were_
     table.insert(0, "Timestamp", [f"2023-05-{k % 28 + 1:02} 10:{k:02}:00" for k in range(30)])
     table.insert(1, "Native speaker?", ["yes", "no", "yes"] * 10)
     table.to_csv(tmp_path / "form.csv", index=False)
-    asked = question(formats.columns(tmp_path / "form.csv"))
-    assert asked is not None and [*asked.answers[0][1].values()].count("item") == 14
+    assert [column.role for column in formats.columns(tmp_path / "form.csv")].count("item") == 14
 
 
 def test_a_log_of_moderators_is_lines_of_answers_without_what_was_retracted(tmp_path: Path) -> None:
@@ -442,9 +451,7 @@ def test_a_number_that_counts_the_texts_names_them_whatever_it_is_called(tmp_pat
             lines.append(f"{who},{k},{text},{true if rolls.random() < 0.8 else 'road'}")
     path = tmp_path / "lines.csv"
     path.write_text("\n".join(["annotator,protocolo,mensagem,label", *lines]), encoding="utf-8")
-    asked = question(formats.columns(path))
-    assert asked is not None
-    data = formats.read(path, columns=asked.answers[0][1])
+    data = read_first(path)
     assert sorted(data.ids) == [str(k) for k in range(1000, 1040)] and data.texts is not None
 
 
@@ -715,3 +722,25 @@ def test_a_cell_that_is_missing_in_the_first_line_is_no_reason_not_to_learn(tmp_
     path.write_text("\n".join(lines))
     data = read_first(path)
     assert data.feature_names == ("size",) and {*data.categories} == {"colour"}
+
+
+def test_rows_that_were_sent_are_people_where_these_agree_on_each_column(tmp_path: Path) -> None:
+    rolls, truth = random.Random(6), [random.Random(k).choice(LABELS) for k in range(24)]
+    heads = [f"It was the {k}th day of the fair, and it rained" for k in range(24)]
+    said = [[one if rolls.random() < 0.8 else rolls.choice(LABELS) for one in truth] for _ in range(13)]
+    sent = [f"2023-05-{k + 1:02} 10:{k:02}:07" for k in range(13)]
+    rows = [",".join([when, *some]) for when, some in zip(sent, said, strict=True)]
+    (tmp_path / "x.csv").write_text("\n".join([",".join(["Timestamp", *(f'"{head}"' for head in heads)]), *rows]))
+    data = formats.read(tmp_path / "x.csv")
+    assert len(data) == 24 and data.annotations is not None and data.annotations.n_annotators == 13
+
+
+def test_what_a_call_cost_is_nothing_to_read(tmp_path: Path) -> None:
+    rolls = random.Random(7)
+    rows = [
+        {"id": f"p{k}", "judge": who, "verdict": rolls.choice(["tie", "a", "b"]), "usage": {"tokens": rolls.random()}}
+        for k in range(20)
+        for who in PEOPLE
+    ]
+    (tmp_path / "x.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    assert read_first(tmp_path / "x.jsonl").texts is None

@@ -103,14 +103,14 @@ def test_two_columns_of_one_vocabulary_are_asked_about_with_their_first_cells(op
 def test_a_line_for_each_answer_under_any_header_is_asked_about_in_one_click(open_page: Any) -> None:
     said = ["late", "late", "lost", "lost", "lost", "lost", "late", "late", "late"]
     lines = [(f"T-{k}", who, said[(3 * k + at) % 9]) for k in range(30) for at, who in enumerate("ABC")]
-    table = "\n".join(["Ticket,Wer,Urteil", *(",".join(line) for line in lines)])
+    table = "\n".join(["Ticket,Von,Urteil", *(",".join(line) for line in lines)])
     page = bring(open_page("data"), "lines.csv", table.encode())
     question = next(radio for radio in page.radio if "Is every line one answer" in radio.label)
     page = question.set_value(0).run()
     assert understood(page).startswith("30 examples, 2 classes")
     assert shown(page) == {
         "Ticket": "task",
-        "Wer": "worker",
+        "Von": "worker",
         "Urteil": "vote",
     }
 

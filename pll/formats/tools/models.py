@@ -274,6 +274,14 @@ def prompted_answers(path: Path) -> list[Line]:
     return lines
 
 
+def asks_again(path: Path) -> bool:
+    """Whether JSON lines of a prompt and an answer hold most prompts twice or more: a line is what one model says."""
+    asked = [
+        str(next((record[name] for name in PROMPTS if name in record), "")) for _, record in json_objects.records(path)
+    ]
+    return 2 * len({*asked}) <= len(asked)
+
+
 @contextmanager
 def _as_written(row: int) -> Iterator[None]:
     try:

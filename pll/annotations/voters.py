@@ -32,7 +32,7 @@ first one. They weigh as much as other rows: weighed more, ten settled disputes 
 *With a classifier* (`fit_voters(classifier=…)`) the class prior of each example is its predicted probabilities, to the
 power η that predicts the posterior of the votes best on examples it was not trained on; at 0 the votes decide alone.
 
-*Confidence.* Voters share mistakes, so the product over them is overconfident: see `_exponent`. A classifier is another
+*Confidence.* Voters share mistakes, so the product over them is overconfident: see `_Discount`. A classifier is another
 witness: it counts in full beside voters who are discounted, unless it repeats their mistakes, see `_repeats`.
 
 *Few answers.* Voters who skip what is hard leave few answers there, and poor ones. As far as rows with two answers may
@@ -103,13 +103,16 @@ MIN_TRUE_LABELS = 5
 LEAST_OF_TWO = 10
 """Rows with two answers, at least, from which it is told how many answers are guesses where there are few."""
 LEAST_CHECKED = 20
-"""Decided examples from which a voter's accuracy is counted on them alone, and ρ is measured."""
+"""Decided examples from which a voter's accuracy is counted on them alone, and it is measured how far votes count."""
 MOST_STARTS = 12
 """Voters up to whom each is believed first once."""
 BELIEVED = 0.9
 """Weight of the voter whose answers a start favours; the shares of the votes have the rest."""
 SLIP = 0.1
 """Share of the known labels that no model need explain, where models are compared by them."""
+SHARES = np.linspace(0, 1, 101)
+BEFORE = np.array([100.0] + 100 * [1.0]) / 200
+"""How likely shares of rows, or of answers, that say nothing are beforehand: as likely as not none, else all alike."""
 NONZERO = 1e-12
 
 
@@ -131,6 +134,7 @@ class VoterModels:
         (n, c) posterior of the labels as if voters were independent.
     posterior
         (n, c) the same with the voters discounted: what they say is raised to `exponent`, a classifier's prior is not.
+        From `LEAST_CHECKED` known labels on it is a mean over exponents, and over how many rows lead all voters astray.
     likelihood
         (n, c) likelihood of the votes without a class prior, over its maximum of the row; in a joint fit raised to 1/η,
         so that its product with a classifier's probabilities is as in the joint fit.
@@ -141,7 +145,7 @@ class VoterModels:
     shares
         (m,) weight of each vote, 1/k for an answer of k labels.
     exponent
-        (n,) in (0, 1].
+        (n,) in (0, 1]; the expected one.
     agreement
         Least share of the rows with a vote on which the result of another start gives the same label, of those that are
         not clearly less likely than the first one; 1 where there is none.
@@ -270,22 +274,23 @@ def fit_voters(
     voted, known = annotations.answers_per_row > 0, np.asarray(-1 if true_labels is None else true_labels) >= 0
     is_fair = true_labels is not None and is_fair_sample(first.T.max(axis=1)[voted], known[voted])
     checked = true_labels if is_fair else None
-    exponent = np.ones(annotations.n_rows) if kind == "majority" else _exponent(annotations, first.T, checked)
-    others = _Others() if first.confusions is None else _Others.of(em, first, exponent, true_labels)
+    discount = _Discount.none(annotations) if kind == "majority" else _Discount.of(annotations, first.T, checked)
+    others = _Others() if first.confusions is None else _Others.of(em, first, discount.exponent, true_labels)
     prior_weight = em.prior_weight
     if others.best is not None:
         start, prior_weight = next(islice(em.starts(), others.best, None)), 1.0
     fit = first if true_labels is None else em.run(kind_fitted, start, true_labels, None, rounds, prior_weight)
     if checked is not None and (measured := em.measured(checked)) is not None:
-        of_measured = _exponent(annotations, measured.T, checked)
-        lead = _known_likelihood(checked, _softmax(measured.votes), of_measured)
-        lead -= _known_likelihood(checked, _softmax(fit.votes), exponent)
+        by_votes = _softmax(measured.votes)
+        of_measured = _Discount.of(annotations, by_votes, checked)
+        lead = _known_likelihood(checked, by_votes, of_measured.exponent)
+        lead -= _known_likelihood(checked, _softmax(fit.votes), discount.exponent)
         if lead > annotations.n_annotators:  # a number of each is chosen by these labels: Akaike's criterion
-            fit, exponent = measured, of_measured
-    posterior = _softmax(exponent[:, None] * np.log(fit.T + NONZERO))
+            fit, discount = measured, of_measured
+    posterior = discount.posterior(np.log(fit.T + NONZERO), np.zeros_like(fit.T), fit.T.mean(axis=0))
     joint = _Joint(fit.T, posterior, _softmax(fit.votes))
     if classifier is not None:
-        joint = _joint(em, fit, posterior, exponent, classifier, true_labels)
+        joint = _joint(em, fit, posterior, discount, classifier, true_labels)
     return VoterModels(
         annotations=annotations,
         kind=kind,
@@ -297,7 +302,7 @@ def fit_voters(
         classifier_weight=joint.weight,
         repeats_mistakes=joint.repeats_mistakes,
         shares=em.shares,
-        exponent=exponent,
+        exponent=discount.exponent,
         agreement=others.agreement,
         disputed=others.disputed,
         n_true_labels=0 if true_labels is None else int((true_labels >= 0).sum()),
@@ -424,7 +429,7 @@ def _joint(
     em: _ExpectationMaximisation,
     model: _Fit,
     discounted: Floats,
-    exponent: Floats,
+    discount: _Discount,
     classifier: Classifier,
     true_labels: Ints | None,
 ) -> _Joint:
@@ -454,7 +459,7 @@ def _joint(
         if not model.is_measured:
             model = em.run(kind, T, true_labels, log_prior)
         T = _with_true_labels(_softmax(model.votes + log_prior), true_labels) if model.is_measured else model.T
-    posterior = _softmax(exponent[:, None] * model.votes + log_prior)
+    posterior = discount.posterior(model.votes, log_prior, _softmax(log_prior))
     return _Joint(T, posterior, _softmax(model.votes) ** (1 / eta), eta, repeats)
 
 
@@ -499,25 +504,80 @@ def _repeats(log_proba: Floats, posterior: Floats) -> bool:
     return bool(both * np.sqrt(len(posterior)) > RULED_OUT * np.sqrt(first * second))
 
 
-def _exponent(annotations: Annotations, T: Floats, true_labels: Ints | None) -> Floats:
-    """(n,) 1 / (1 + (m − 1) ρ): m voters whose mistakes correlate by ρ count as so many times m independent ones.
+@dataclass(frozen=True, eq=False)
+class _Discount:
+    """How far votes count: what they say is raised to 1 / (1 + (m − 1) ρ), and in a share of the rows they say nothing.
 
-    That is Kish's design effect. Votes do not tell ρ: mistakes that all share look like truth. A panel that answers
-    everything shares more than a crowd of which others meet on each row. From `LEAST_CHECKED` known labels on, ρ is the
-    one that makes them likeliest, all of them: those on which everybody is wrong say most of it.
+    m voters whose mistakes correlate by ρ count as so many times m independent ones: Kish's design effect. Where
+    something leads all of them astray, no power of what they say tells it. Votes tell neither: mistakes that all share
+    look like truth. A panel that answers everything shares more than a crowd of which others meet on each row.
 
-    Parameters
+    From `LEAST_CHECKED` known labels on, both are averaged over, as likely as the known labels are under them, all of
+    them: those on which everybody is wrong say most of it. Before, every ρ of `CORRELATIONS` is as likely, and `SHARES`
+    are by `BEFORE`.
+
+    Attributes
     ----------
-    T
-        Posterior without the known labels.
+    weights
+        (r,) how likely each ρ is.
+    exponents
+        (r, n) of its rows, in (0, 1].
+    astray
+        (r,) expected share of the rows on which the votes say nothing, under each ρ.
     """
-    others = np.maximum(annotations.answers_per_row - 1, 0)
-    met = annotations.n_answers / (annotations.n_annotators * int((annotations.answers_per_row > 0).sum()))
-    rho = CROWD_CORRELATION + (PANEL_CORRELATION - CROWD_CORRELATION) * met
-    if true_labels is not None and ((true_labels >= 0) & (others > 0)).sum() >= LEAST_CHECKED:
-        rho = max(CORRELATIONS, key=lambda one: _known_likelihood(true_labels, T, 1 / (1 + others * one), slip=0.0))
-    exponent: Floats = 1 / (1 + others * rho)
-    return exponent
+
+    weights: Floats
+    exponents: Floats
+    astray: Floats
+
+    @classmethod
+    def none(cls, annotations: Annotations) -> _Discount:
+        """Votes count in full."""
+        return cls(np.ones(1), np.ones((1, annotations.n_rows)), np.zeros(1))
+
+    @classmethod
+    def of(cls, annotations: Annotations, T: Floats, true_labels: Ints | None) -> _Discount:
+        """Of a posterior without the known labels."""
+        others = np.maximum(annotations.answers_per_row - 1, 0)
+        met = annotations.n_answers / (annotations.n_annotators * int((annotations.answers_per_row > 0).sum()))
+        known = np.flatnonzero(np.zeros(0) if true_labels is None else true_labels >= 0)
+        rhos = np.array([CROWD_CORRELATION + (PANEL_CORRELATION - CROWD_CORRELATION) * met])
+        if (others[known] > 0).sum() >= LEAST_CHECKED:
+            rhos = np.array(CORRELATIONS)
+        exponents = 1 / (1 + others * rhos[:, None])
+        if true_labels is None or len(known) < LEAST_CHECKED:
+            return cls(np.ones(1), exponents, np.zeros(1))
+        labels, log_T = true_labels[known], np.log(T[known] + NONZERO)
+        by_chance = T.mean(axis=0)[labels] + NONZERO
+        likelihood = np.empty((len(rhos), len(SHARES)))
+        for of_rho, exponent in zip(likelihood, exponents[:, known], strict=True):
+            right = _softmax(exponent[:, None] * log_T)[np.arange(len(known)), labels]
+            of_rho[:] = np.log(right + SHARES[:, None] * (by_chance - right)).sum(axis=1)
+        likely = _softmax((likelihood + np.log(BEFORE)).reshape(1, -1)).reshape(likelihood.shape)
+        weights = likely.sum(axis=1)
+        return cls(weights, exponents, likely @ SHARES / np.maximum(weights, NONZERO))
+
+    @property
+    def exponent(self) -> Floats:
+        """(n,) the expected one."""
+        mean: Floats = self.weights @ self.exponents
+        return mean
+
+    def posterior(self, log_votes: Floats, log_prior: Floats, without: Floats) -> Floats:
+        """Return the (n, c) posterior of the labels.
+
+        Parameters
+        ----------
+        log_votes, log_prior
+            (n, c) what the votes say, and what is known beside them and not discounted.
+        without
+            (n, c) or (c,) probabilities where the votes say nothing.
+        """
+        total = np.zeros_like(log_votes)
+        for weight, exponent, astray in zip(self.weights, self.exponents, self.astray, strict=True):
+            said = _softmax(exponent[:, None] * log_votes + log_prior)
+            total += weight * (said + astray * (without - said))
+        return total
 
 
 def is_fair_sample(sure: npt.NDArray[np.floating[Any]], known: Flags) -> bool:
@@ -778,10 +838,9 @@ class _ExpectationMaximisation:
             explained += float(T @ (fit.confusions[first, k] * fit.confusions[second, k]).sum(axis=1)) / len(first)
         if explained <= 1 / c:
             return 0.0
-        shares, before = np.linspace(0, 1, 101), np.array([100.0] + 100 * [1.0])
-        of_two_agree = np.minimum(1 / c + (1 - shares) ** 2 * (explained - 1 / c), 1 - NONZERO)
+        of_two_agree = np.minimum(1 / c + (1 - SHARES) ** 2 * (explained - 1 / c), 1 - NONZERO)
         likelihood = agree * np.log(of_two_agree) + (1 - agree) * np.log1p(-of_two_agree)  # binomial
-        return float(_softmax(len(first) * likelihood[None] + np.log(before))[0] @ shares)
+        return float(_softmax(len(first) * likelihood[None] + np.log(BEFORE))[0] @ SHARES)
 
     def measured(self, true_labels: Ints) -> _Fit | None:
         """One coin with the accuracies on known labels, where all voters share many, alike voters counting as fewer.

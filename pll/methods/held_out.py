@@ -5,7 +5,8 @@ A model's own label weights are no evidence: PRODEN trains on them, so that they
 and each judges the examples it has not seen:
 
 1. Its scores are divided by the temperature under which the sets of unseen examples are likeliest
-   (`pll.methods.set_likelihood`), and made probabilities p by softmax.
+   (`pll.methods.set_likelihood`), and made probabilities p by softmax; where a share of the examples is measurably
+   unlike all that it has learnt from, p is mixed with as much of the uniform distribution.
 2. Probabilities are averaged over the models that have not seen the example, and mixed with as much of the uniform
    distribution as temperatures were chosen with (1 %): ten models of few rows rule no label out. The subsets come in
    disjoint pairs, so that each example is unseen by at least half of the models. Copies of an example, with the same
@@ -139,7 +140,7 @@ def held_out_weights(
     votes: npt.ArrayLike | Annotations | None = None,
     truth: npt.ArrayLike | None = None,
     seed: int = 0,
-    hook: Hook | None = None,
+    hook: Hook = no_hook,
     progress: ShareDone | None = None,
 ) -> Weights:
     """Return how likely each candidate is, judged by models that did not learn from the example.
@@ -242,9 +243,9 @@ class HeldOut:
         self._answers: Arrays = {
             "sums": np.zeros(task.candidates.nnz),  # of probabilities, float64: the order of models must not matter
             "counts": np.zeros(n, dtype=np.int16),
+            "units": np.zeros(1),  # sum of those of the temperatures of models that answered
+            "likely": np.zeros(len(FINE)),  # temperatures of these models: how likely each is, in its unit
             "tally": np.zeros(3),  # of answers: all, covering, covering by chance
-            "units": np.zeros(2),  # of models that answered: how many, sum of the units of their temperatures
-            "temperatures": np.zeros(len(FINE)),  # of these models: how likely each is, in its unit
             "given": np.zeros(3),  # of answers to examples with one label: all, other labels, expected other labels
             "evidence": np.zeros(len(EXPONENTS)),  # of models, where somebody's probabilities were given
         }
@@ -265,7 +266,7 @@ class HeldOut:
             self.done = int(state["done"])
             self._answers = {name: np.array(state[name]) for name in self._answers}
 
-    def run(self, hook: Hook | None = None, progress: ShareDone | None = None) -> Iterator[int]:
+    def run(self, hook: Hook = no_hook, progress: ShareDone | None = None) -> Iterator[int]:
         """Train and ask the models that are left, yielding the number of complete ones after each step.
 
         Parameters
@@ -276,7 +277,6 @@ class HeldOut:
         progress
             Called with the share that is done.
         """
-        hook = hook or no_hook
         tell = progress or (lambda share: None)
         while self.done < self.total:
             models = self._models()
@@ -337,8 +337,8 @@ class HeldOut:
         """
         if not self.is_told:
             return 1.0
-        models, _ = self._answers["units"].tolist()
-        evidence = self._answers["evidence"] * min(len(np.unique(self.copies)), TEMPERATURE_ROWS) / max(1, models)
+        rows, models = min(len(np.unique(self.copies)), TEMPERATURE_ROWS), self._answers["likely"].sum()
+        evidence = self._answers["evidence"] * rows / max(1, models)
         likely = EXPONENTS[evidence > evidence.max() - DROP]
         is_measured = likely[0] > 0 and np.ptp(likely) <= WIDEST and self._follows_features() <= DEPENDENT
         return float(EXPONENTS[evidence.argmax()]) if is_measured else None
@@ -416,8 +416,8 @@ class HeldOut:
     @property
     def temperatures(self) -> tuple[float, ...]:
         """For new examples: `equally_likely` ones, where the new one may be like any of the models; () without any."""
-        models, units = self._answers["units"].tolist()
-        return tuple(units / models * equally_likely(self._answers["temperatures"])) if models else ()
+        likely = self._answers["likely"]
+        return tuple(self._answers["units"] / likely.sum() * equally_likely(likely)) if likely.any() else ()
 
     def subset(self, k: int) -> Ints:
         """Return the (m,) rows that model k learns from; models 2h and 2h + 1 share none, nor copies."""
@@ -439,36 +439,39 @@ class HeldOut:
 
     def _ask(self, models: _Together | _One, k: int, answers: Arrays, hook: Hook) -> None:
         """Add what the model says of the examples that it has not seen."""
-        task, sets = self.task, self.task.candidates
+        task, sets, c = self.task, self.task.candidates, self.task.candidates.n_classes
         rows = np.flatnonzero(~with_copies(models.subsets[k], self.copies, len(sets)))
-        temperature = self._temperature(models, k, rows, answers)
-        if temperature is None:
+        fitted = self._temperature(models, k, rows, answers)
+        if fitted is None:
             return  # it has diverged and says nothing
-        c, covering = sets.n_classes, 0
-        predictions, members = np.zeros(c), np.zeros(c)  # by class: how often predicted, in how many sets
-        for part in _in_parts(rows, task):
+        temperature, unknown = fitted
+        predicted, doubt = np.empty(len(rows), dtype=np.int64), np.empty(len(rows))
+        for block in blocks(len(rows), evaluation_batch(task.X.shape, c)):
             hook()
-            log_p = torch.log_softmax(models.scores(k, task.X[part]).double() / temperature, dim=1).numpy()
+            part = rows[block]
+            p = torch.softmax(models.scores(k, task.X[part]).double() / temperature, dim=1).numpy()
+            p = (1 - unknown) * p + unknown / c
             positions, some = sets.positions(part), sets.take(part)
-            answers["sums"][positions] += np.exp(log_p[some.rows, some.indices])
-            answers["counts"][part] += 1
-            predicted, given = log_p.argmax(axis=1), self._is_given[part]
-            inside = some.contains(predicted)
-            covering += int(inside.sum())
-            doubt = 1 - np.exp(log_p.max(axis=1))
-            answers["given"] += [given.sum(), (given & ~inside).sum(), doubt[given].sum()]
-            predictions += np.bincount(predicted, minlength=c)
-            members += np.bincount(some.indices, minlength=c)
-        answers["tally"] += [len(rows), covering, float(predictions @ members) / len(rows)]
+            answers["sums"][positions] += p[some.rows, some.indices]
+            predicted[block], doubt[block] = p.argmax(axis=1), 1 - p.max(axis=1)
+        answers["counts"][rows] += 1
+        asked, given = sets.take(rows), self._is_given[rows]
+        inside = asked.contains(predicted)
+        by_chance = np.bincount(predicted, minlength=c) @ np.bincount(asked.indices, minlength=c) / len(rows)
+        answers["tally"] += [len(rows), inside.sum(), by_chance]
+        answers["given"] += [given.sum(), (given & ~inside).sum(), doubt[given].sum()]
 
-    def _temperature(self, models: _Together | _One, k: int, rows: Ints, answers: Arrays) -> float | None:
-        """Return the likeliest temperature of a model by unseen examples, None where its scores are not finite.
+    def _temperature(self, models: _Together | _One, k: int, rows: Ints, answers: Arrays) -> tuple[float, float] | None:
+        """Return the likeliest temperature of a model by unseen examples, and in which share of them it knows nothing.
+
+        None where its scores are not finite.
 
         How likely others are is added to the answers, and how likely exponents of the prior are.
         """
         chosen = np.random.default_rng([self.seed, 10, self.done + k]).permutation(rows)
         some = np.sort(chosen[: min(TEMPERATURE_ROWS, max(1, MOST_NUMBERS_AT_ONCE // self.task.candidates.n_classes))])
-        scores = torch.cat([models.scores(k, self.task.X[part]) for part in _in_parts(some, self.task)]).double()
+        parts = blocks(len(some), evaluation_batch(self.task.X.shape, self.task.candidates.n_classes))
+        scores = torch.cat([models.scores(k, self.task.X[some[part]]) for part in parts]).double()
         if not bool(torch.isfinite(scores).all()):
             return None
         asked = self.task.take(some)
@@ -480,10 +483,10 @@ class HeldOut:
             evidence, v = exponent_evidence(scores / spread, prior, sets)
             answers["evidence"] += evidence
         logits, inside = (scores / spread)[:, None], torch.from_numpy(dense(v, sets))[:, None]
-        likeliest, likely = fitted_temperatures(logits, inside, len(np.unique(self.copies[some])))
-        answers["units"] += [1, spread]
-        answers["temperatures"] += likely
-        return likeliest * spread
+        likeliest, unknown, likely = fitted_temperatures(logits, inside, len(np.unique(self.copies[some])))
+        answers["units"] += spread
+        answers["likely"] += likely
+        return likeliest * spread, unknown
 
 
 def subset_rows(sets: CandidateSets) -> int:
@@ -550,8 +553,7 @@ def vote_weights(estimator: PartialLabelEstimator, task: Task, votes: Annotation
     most = np.nextafter(np.float32(1), np.float32(0))  # 1 is what was given and nothing has judged
     weights = np.minimum(on_candidates(posterior, sets).astype(np.float32), most)
     is_inside = np.isin(votes.rows * c + votes.labels, sets.rows * c + sets.indices)
-    is_narrowed = np.zeros(len(sets), dtype=np.bool_)
-    is_narrowed[votes.rows[~is_inside]] = True
+    is_narrowed = np.bincount(votes.rows[~is_inside], minlength=len(sets)) > 0
     return np.where(is_narrowed[sets.rows], normalise(weights, sets), weights)
 
 
@@ -627,7 +629,3 @@ def unfitted(estimator: PartialLabelEstimator) -> PartialLabelEstimator:
     own = estimator.chosen_settings() | {"recipe": "default"} if is_deep else estimator.fitted_params()
     one: PartialLabelEstimator = clone(estimator).set_params(**own)
     return one
-
-
-def _in_parts(rows: Ints, task: Task) -> Iterator[Ints]:
-    return (rows[block] for block in blocks(len(rows), evaluation_batch(task.X.shape, task.candidates.n_classes)))

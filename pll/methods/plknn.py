@@ -279,9 +279,8 @@ def _ties(weights: Weights, candidates: CandidateSets) -> tuple[str, ...]:
     """Return a note on the examples whose best candidates have equal weights; none where there are none."""
     best = np.maximum.reduceat(weights, candidates.indptr[:-1])
     tied = int((np.add.reduceat((weights == best[candidates.rows]).astype(int), candidates.indptr[:-1]) > 1).sum())
-    if not tied:
-        return ()
-    return (f"The best candidates of {tied:,} of {len(candidates):,} examples tie; the first one is identified there.",)
+    note = f"The best candidates of {tied:,} of {len(candidates):,} examples tie; the first one is identified there."
+    return (note,) if tied else ()
 
 
 def votes(distances: Floats) -> Floats:

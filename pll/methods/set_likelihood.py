@@ -2,7 +2,8 @@
 
 Temperature: Σ_S v_j p_j is the probability that the label is in the set (v: the prior of its labels, or 1 each). The
 temperature that makes the mean of its logarithm largest says how sure a model may be: one that is often sure of a label
-off the set is too sure of itself.
+off the set is too sure of itself. Where measurably more of the sets than any temperature explains hold hardly any p, a
+share of the examples is unlike what the model has learnt from, and any label is as likely there.
 
 Likelihood: log P(S | x) = log Σ_{j∈S} p_j Π_{b∈S, b≠j} r_jb Π_{b∉S} (1 − r_jb), with the rates r_jb at which label b
 joins the sets of class j, or one rate for all. A rate for all changes nothing about which label of a set is likely;
@@ -52,15 +53,17 @@ _PSEUDO = 2.0
 _NUMBERS_AT_ONCE = 5 * 10**7
 """Values of candidates that are held at once, one for each of some exponents: 400 MB."""
 AS_LIKELY = 1e-9
-"""Nats by which two temperatures may differ in `set_evidence` that are as likely."""
-FINE = np.geomspace(FITTED_ON[0], FITTED_ON[-1], 500)
-"""Temperatures at which a curve through `set_evidence` is read: each 1 % above the last."""
-EQUAL_PARTS = 10
-"""Of the distribution of a temperature; of thirty parts predictions of 60 rows state 3 % more wrong ones."""
+"""Nats by which two temperatures may differ that are as likely."""
+STRANGE = (0.0, *np.geomspace(0.01, 0.5, 12))
+"""Shares of the examples that may be unlike all that a model has learnt from."""
+FINE = np.append(np.geomspace(FITTED_ON[0], FITTED_ON[-1], 500), 1e6)
+"""Temperatures at which a curve through what is likely is read, each 1 % above the last; and one for those examples."""
+EQUAL_PARTS = 20
+"""Of the distribution of a temperature; each a twentieth of the examples that are unlike all others."""
 
 
-def set_evidence(logits: Tensor, v: Tensor, temperature: Tensor) -> Tensor:
-    """Return the mean of log Σ_S v_j p_j over examples, p mixed with the uniform distribution, (M,).
+def set_probability(logits: Tensor, v: Tensor, temperature: float) -> Tensor:
+    """Return Σ_S v_j p_j of each example, p mixed with the uniform distribution, (h, M).
 
     Parameters
     ----------
@@ -69,57 +72,68 @@ def set_evidence(logits: Tensor, v: Tensor, temperature: Tensor) -> Tensor:
     v
         (h, 1, c), 0 off the sets: 1 on them, or a prior.
     temperature
-        (M,), above 0.
+        Above 0.
     """
-    p = torch.softmax(logits / temperature[:, None], dim=2)
-    inside = torch.einsum("hmc,hc->hm", p, v[:, 0])
-    return torch.log((1 - MIXED) * inside + MIXED * v.sum(dim=2) / v.shape[2]).mean(dim=0)
+    p = torch.softmax(logits / temperature, dim=2)
+    return (1 - MIXED) * torch.einsum("hmc,hc->hm", p, v[:, 0]) + MIXED * v.mean(dim=2)
 
 
 def likeliest_temperature(logits: Tensor, v: Tensor) -> Tensor:
-    """Return the temperature of each model with the largest `set_evidence`, (M,), of `TEMPERATURES`.
+    """Return the temperature of each model that makes the mean of log `set_probability` largest, of `TEMPERATURES`.
 
     Parameters
     ----------
     logits, v
-        As for `set_evidence`.
+        As for `set_probability`.
+
+    Returns
+    -------
+    (M,), above 0.
     """
-    grid = logits.new_tensor(TEMPERATURES)
-    every = torch.stack([set_evidence(logits, v, one.expand(logits.shape[1])) for one in grid])  # (10, M)
-    return grid[every.argmax(dim=0)]
+    every = torch.stack([torch.log(set_probability(logits, v, one)).mean(dim=0) for one in TEMPERATURES])  # (10, M)
+    return logits.new_tensor(TEMPERATURES)[every.argmax(dim=0)]
 
 
-def fitted_temperatures(logits: Tensor, v: Tensor, examples: int) -> tuple[float, Floats]:
-    """Return the likeliest temperature of a model, and how likely each of `FINE` is: (500,), sums to 1.
+def fitted_temperatures(logits: Tensor, v: Tensor, examples: int) -> tuple[float, float, Floats]:
+    """Return the likeliest temperature of a model, in which share of the examples it knows nothing, and how likely each
+    of `FINE` is, (501,), for a new example: sums to 1.
 
     Few examples bear a range of temperatures, and the likeliest is often far too low for others; of many examples the
     range is narrow. Before the examples are seen, all logarithms in the range of `FITTED_ON` are as likely. Where
-    several are the likeliest, as of sets that tell nothing, it is the largest of them: no label is sure then.
+    several are the likeliest, as of sets that tell nothing, it is the largest of them: no label is sure then. The share
+    is 0 unless another one is measurably likelier (Vuong's test).
 
     Parameters
     ----------
     logits, v
-        As for `set_evidence`, of one model.
+        As for `set_probability`, of one model.
     examples
         How many they are without copies.
 
     References
     ----------
     MacKay, The evidence framework applied to classification networks, Neural Computation 1992: what is not known of
-    the parameters makes predictions less sure.
+    the parameters makes predictions less sure. Vuong, Econometrica 57, 1989.
     """
-    evidence = [float(set_evidence(logits, v, logits.new_tensor([one]))) for one in FITTED_ON]
-    smooth = CubicSpline(np.log(FITTED_ON), evidence)(np.log(FINE))
-    return float(FINE[smooth >= smooth.max() - AS_LIKELY][-1]), softmax(examples * smooth)
+    inside = torch.cat([set_probability(logits, v, one) for one in FITTED_ON], dim=1).numpy().T
+    by_chance = v.mean(dim=2).numpy().T
+    log_inside = np.log([(1 - share) * inside + share * by_chance for share in STRANGE])
+    evidence = log_inside.mean(axis=2)  # (shares, temperatures)
+    place, at = np.unravel_index(evidence.argmax(), evidence.shape)
+    lead = log_inside[place, at] - log_inside[0, evidence[0].argmax()]
+    place = place if lead.mean() > AS_LIKELY + 1.96 * lead.std() / math.sqrt(examples) else 0
+    smooth = CubicSpline(np.log(FITTED_ON), evidence[place])(np.log(FINE[:-1]))
+    likely = np.append((1 - STRANGE[place]) * softmax(examples * smooth), STRANGE[place])
+    return float(FINE[:-1][smooth >= smooth.max() - AS_LIKELY][-1]), STRANGE[place], likely
 
 
 def equally_likely(shares: Floats) -> Floats:
-    """Return temperatures that stand for a distribution, (10,) rising: the medians of as many equally likely parts.
+    """Return temperatures that stand for a distribution, (20,) rising: the medians of as many equally likely parts.
 
     Parameters
     ----------
     shares
-        (500,) how likely each of `FINE` is; they may sum to anything.
+        (501,) how likely each of `FINE` is; they may sum to anything.
     """
     return FINE[np.searchsorted(np.cumsum(shares) / shares.sum(), (np.arange(EQUAL_PARTS) + 0.5) / EQUAL_PARTS)]
 
@@ -176,7 +190,7 @@ def exponent_evidence(logits: Tensor, prior: Weights, sets: CandidateSets) -> tu
     -------
     tuple
         (11,) mean log-likelihood of an example, up to a constant, each at its own temperature; (nnz,) the prior with
-        the likeliest exponent, over its mean by class: the v of `set_evidence`.
+        the likeliest exponent, over its mean by class: the v of `set_probability`.
 
     References
     ----------
@@ -188,11 +202,9 @@ def exponent_evidence(logits: Tensor, prior: Weights, sets: CandidateSets) -> tu
     by_temperature = np.empty((len(TEMPERATURES), len(EXPONENTS)))
     for some in blocks(len(EXPONENTS), max(1, _NUMBERS_AT_ONCE // sets.nnz)):
         each = [over_shares(tempered(prior, sets, exponent), sets) for exponent in EXPONENTS[some]]
-        rest = [share * np.add.reduceat(v, starts) for v in each]
         for t, temperature in enumerate(TEMPERATURES):
-            p = (1 - MIXED) * torch.softmax(logits / temperature, dim=1).numpy().ravel()[places]
-            of_sets = (np.add.reduceat(p * v, starts) + off for v, off in zip(each, rest, strict=True))
-            by_temperature[t, some] = [np.log(inside).mean() for inside in of_sets]
+            p = (1 - MIXED) * torch.softmax(logits / temperature, dim=1).numpy().ravel()[places] + share
+            by_temperature[t, some] = [np.log(np.add.reduceat(p * v, starts)).mean() for v in each]
     evidence: Floats = by_temperature.max(axis=0)
     return evidence, over_shares(tempered(prior, sets, EXPONENTS[evidence.argmax()]), sets)
 

@@ -32,7 +32,7 @@ from pll.methods.set_likelihood import (
     exponent_evidence,
     fitted_temperatures,
     likeliest_temperature,
-    set_evidence,
+    set_probability,
     tempered,
 )
 from pll.synthesis import flip_binomial
@@ -264,9 +264,9 @@ def test_the_temperature_is_that_of_an_optimiser() -> None:
     v = torch.from_numpy(np.maximum(rng.random((200, 4)) < 0.3, np.eye(4)[y]))[:, None]
     for k in range(2):
         one = logits[:, k : k + 1]
-        best = minimize_scalar(lambda t, one=one: -float(set_evidence(one, v, torch.tensor([np.exp(t)]))[0]))
-        likeliest, shares = fitted_temperatures(one, v, 200)
-        assert likeliest == pytest.approx(np.exp(best.x), rel=0.02)
+        best = minimize_scalar(lambda t, one=one: -float(torch.log(set_probability(one, v, np.exp(t))).mean()))
+        likeliest, strange, shares = fitted_temperatures(one, v, 200)
+        assert likeliest == pytest.approx(np.exp(best.x), rel=0.02) and strange == 0
         assert likeliest < shares @ FINE < 1.2 * likeliest
 
 
@@ -275,16 +275,32 @@ def test_how_likely_temperatures_are_is_that_of_an_integral() -> None:
     logits = torch.from_numpy(3 * rng.normal(size=(20, 1, 3)))
     v = torch.from_numpy(np.eye(3)[logits[:, 0].argmax(dim=1).numpy()])[:, None]  # the sharper the likelier
     log_t = np.linspace(np.log(FITTED_ON[0]), np.log(FITTED_ON[-1]), 2000)
-    likely = np.exp([20 * float(set_evidence(logits, v, torch.tensor([np.exp(t)]))[0]) for t in log_t])
-    likeliest, shares = fitted_temperatures(logits, v, 20)
+    likely = np.exp([20 * float(torch.log(set_probability(logits, v, np.exp(t))).mean()) for t in log_t])
+    likeliest, _, shares = fitted_temperatures(logits, v, 20)
     expected = likely @ np.exp(log_t) / likely.sum()
     assert shares @ FINE == pytest.approx(expected, rel=0.01) and likeliest < 0.1 < expected
     parts = equally_likely(7 * shares)
     places = np.interp(np.log(parts), log_t, np.cumsum(likely) / likely.sum())
-    np.testing.assert_allclose(places, np.linspace(0.05, 0.95, 10), atol=0.02)
-    largest, flat = fitted_temperatures(logits, torch.ones(20, 1, 3, dtype=torch.float64), 20)  # sets tell nothing
-    assert largest == pytest.approx(FITTED_ON[-1])
-    assert np.diff(np.log(equally_likely(flat))) == pytest.approx(np.log(FITTED_ON[-1] / FITTED_ON[0]) / 10, rel=0.15)
+    np.testing.assert_allclose(places, np.linspace(0.025, 0.975, 20), atol=0.02)
+    largest, strange, flat = fitted_temperatures(logits, torch.ones_like(v), 20)  # sets tell nothing
+    assert largest == pytest.approx(FITTED_ON[-1]) and strange == 0
+    assert np.diff(np.log(equally_likely(flat))) == pytest.approx(np.log(FITTED_ON[-1] / FITTED_ON[0]) / 20, rel=0.2)
+
+
+@pytest.mark.parametrize(("strange", "n"), [(0.1, 2000), (0.0, 2000), (0.0, 60)])
+def test_where_a_model_is_sure_of_what_it_does_not_know_the_share_is_told(strange: float, n: int) -> None:
+    """As of rows far outside: the logits are large, whatever the label is."""
+    rng = np.random.default_rng(5)
+    z = 3 * rng.normal(size=(n, 4))
+    y = (z + rng.gumbel(size=z.shape)).argmax(axis=1)
+    far = rng.random(n) < strange
+    z[far], y[far] = 20 * z[far], rng.integers(4, size=far.sum())
+    v = np.maximum(rng.random((n, 4)) < 0.3, np.eye(4)[y])
+    _, found, shares = fitted_temperatures(torch.from_numpy(z)[:, None], torch.from_numpy(v)[:, None], n)
+    assert strange <= found <= 2 * strange and shares[-1] == found  # more, as it is not known which examples they are
+    p = np.mean([softmax(z / one, axis=1) for one in equally_likely(shares)], axis=0)
+    is_sure = p.max(axis=1) >= 0.8
+    assert (p.argmax(axis=1) != y)[is_sure].sum() < 1.5 * (1 - p.max(axis=1))[is_sure].sum() + 5
 
 
 @pytest.mark.usefixtures("all_held_out_models")
@@ -387,7 +403,8 @@ def test_a_state_that_lacks_something_is_left() -> None:
     next(held_out.run())
     state = held_out.state()
     assert "models" not in state  # there versions before look for a sum of temperatures: they begin anew, too
-    for name in ("evidence", "given", "units", "temperatures"):
+    assert "temperatures" not in state  # nor is it as long as theirs
+    for name in ("evidence", "given", "units", "likely"):
         again = HeldOut(PLKNN(), task)
         again.load_state({key: array for key, array in state.items() if key != name})
         assert again.done == 0 and not again.state()["counts"].any()
@@ -406,7 +423,8 @@ def test_exponents_are_as_likely_as_of_dense_matrices() -> None:
         shares = np.bincount(sets.indices, flat, minlength=5) / len(sets)
         priors.append(flat / shares[sets.indices])
         v = torch.from_numpy(dense(priors[k], sets))[:, None]
-        slow[k] = float(set_evidence(scores[:, None], v, likeliest_temperature(scores[:, None], v))[0])
+        best = float(likeliest_temperature(scores[:, None], v))
+        slow[k] = float(torch.log(set_probability(scores[:, None], v, best)).mean())
     evidence, likeliest = exponent_evidence(scores, prior, sets)
     assert evidence == pytest.approx(slow, abs=1e-12) and likeliest == pytest.approx(priors[slow.argmax()])
 
@@ -546,7 +564,7 @@ def test_covering_and_temperature_are_of_what_the_models_said_of_the_unseen() ->
     for _ in whole.run():
         pass
     share, chance = whole.covered() or (np.nan, np.nan)
-    assert 0 <= chance < share <= 1 and len(whole.temperatures) == 10 and min(whole.temperatures) > 0
+    assert 0 <= chance < share <= 1 and len(whole.temperatures) == 20 and min(whole.temperatures) > 0
     next(iter(half.run()))
     again = HeldOut(PLKNN(), task, seed=3)
     again.load_state(half.state())

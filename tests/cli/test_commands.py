@@ -675,7 +675,7 @@ def test_predictions_have_ids_names_and_confidence(run: Run, table: Path, finish
     assert result["id"].tolist() == data.row_ids.tolist()
     assert result["predicted_label"].tolist() == [["cat", "dog"][k] for k in scores.argmax(axis=1)]
     logits, of = model.predict_scores(data.X), model.temperatures_
-    assert len(of) == 10
+    assert len(of) == 20
     tempered = np.mean([softmax(logits / one, axis=1) for one in of], axis=0)
     np.testing.assert_allclose(result["confidence"], tempered.max(axis=1), rtol=1e-5)
     assert "learnt from this file" in outcome.err

@@ -1,11 +1,13 @@
 """Data page: a file, one sentence on what was understood of it, and labels for it."""
 
+from pathlib import Path
+
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from pll.catalog.sources import Source
 from pll.dataset import PartialLabelDataset
-from pll.errors import UserError
+from pll.errors import UserError, notes_of
 from pll.runs.config import DataConfig
 from pll.ui import session, voters
 from pll.ui.data import (
@@ -31,12 +33,27 @@ NO_LABELS = (
 
 def bring_data() -> Source | None:
     """The files that were dropped, or a dataset or a path that was chosen in their place."""
+    if "way" not in st.session_state and "choice" in st.session_state:
+        reopen(st.session_state["choice"].source)
     way = st.session_state.setdefault("way", upload.UPLOAD)
     if way == upload.UPLOAD:
         return upload.drop_area()
     back = (upload.UPLOAD,)
     button(upload.UPLOAD, upload.begin_with, *back, icon="arrow_back", kind="tertiary")
     return server_data.choose_dataset() if way == upload.CATALOGUE else server_data.from_server()
+
+
+def reopen(chosen: Source) -> None:
+    """Open what is being set up, where this tab has not seen it on this page: another page was loaded anew."""
+    if chosen.path is None:
+        upload.begin_with(upload.CATALOGUE)
+        st.session_state["dataset"] = chosen.name
+    elif not Path(chosen.path).is_relative_to(upload.uploads_folder()):
+        upload.begin_with(upload.SERVER)
+        st.session_state["server-path"] = chosen.path
+    elif upload.OPEN not in st.query_params:
+        files = dict.fromkeys((one.sha256 or "")[:16] for one in (chosen, *chosen.votes))
+        st.query_params[upload.OPEN] = ",".join(files)
 
 
 def show(brought: Source, page: DeltaGenerator, below: DeltaGenerator) -> None:
@@ -69,7 +86,8 @@ def show(brought: Source, page: DeltaGenerator, below: DeltaGenerator) -> None:
         ways = candidates.ways(data)[: 1 if missing else None]  # how labels are made is no question then
         columns_form.show_rows(table, data)
         if not ways:
-            st.warning(NO_LABELS, icon=":material/warning:")
+            unnamed = [str(note) for note in notes_of(data.notes, "labels")] if data.pictures is not None else []
+            st.warning(plain(" ".join(unnamed)) or NO_LABELS, icon=":material/warning:")
             return
     with details:
         classes_form.show_classes(source, raw)

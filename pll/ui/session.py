@@ -209,7 +209,8 @@ def chosen() -> DataConfig | None:
     if "choice" not in st.session_state:
         st.session_state.update(deepcopy(_chosen_as(person, st.query_params.get(FORM, ""))))
     if "choice" in st.session_state:
-        name = st.query_params[FORM] = st.session_state.setdefault(FORM, token_urlsafe(9))
+        # after a reload the same name: another would stand in the way of Back
+        name = st.query_params[FORM] = st.session_state.setdefault(FORM, st.query_params.get(FORM) or token_urlsafe(9))
         fields = {str(key): value for key, value in st.session_state.items() if str(key).startswith(KEPT)}
         _chosen_as(person, name).update(fields)
     return st.session_state.get("choice")

@@ -118,6 +118,25 @@ def test_votes_are_weighed_and_nothing_contradicts_it(open_page: Any) -> None:
     assert run.config.method == "dawid-skene"
 
 
+def test_pictures_alone_are_told_how_to_say_what_they_show(open_page: Any) -> None:
+    content = io.BytesIO()
+    with zipfile.ZipFile(content, "w") as archive:
+        for k in range(3):
+            archive.writestr(f"{k}.png", encode(np.full((4, 4), 10 * k, dtype=np.uint8)))
+    file = ("p.zip", content.getvalue(), "application/zip")
+    page = open_page("data").file_uploader(key="uploader").set_value([file]).run()
+    (warning,) = page.warning
+    assert "in folders called after their labels" in warning.value and "columns" not in warning.value
+
+
+def test_files_under_way_are_open_again_after_another_page_was_loaded_anew(open_page: Any) -> None:
+    page = _bring(open_page("data"), "good.csv", "id,candidates,a\n1,x|y,3\n2,x,4\n3,y,6\n")
+    page = button(page, "Settings").click().run()
+    name = page.switch_page("../../pages/train.py").run().query_params["setup"]
+    again = open_page("train", setup=name).switch_page("../../pages/data.py").run()
+    assert understood(again).startswith("3 examples, 2 classes (x, y)")
+
+
 def test_pictures_that_are_missing_are_named_and_left_out_on_demand(open_page: Any) -> None:
     content, rows = io.BytesIO(), "".join(f"{k}.png,{'xyz'[k % 3]},{'xyz'[k % 2]}\n" for k in range(20))
     with zipfile.ZipFile(content, "w") as archive:

@@ -66,6 +66,8 @@ def test_a_reload_has_the_data_and_the_settings_again(irises: Any, open_page: An
     assert held == {"Method": "proden-naive", "Recipe": "default", "Epochs": 37.0, "Model": "mlp"}
     button(again, "Reset").click().run()  # of this tab alone
     assert field(page.run(), "Epochs").value == 37
+    data = again.switch_page("../../pages/data.py").run()
+    assert data.selectbox(key="dataset").value == "iris"  # it is open there too
     assert "Nothing to train on yet" in open_page("train", setup="another").info[0].value
     page = button(page, "Start training").click().run()
     assert "setup" not in page.query_params and "run" in page.query_params

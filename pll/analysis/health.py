@@ -23,7 +23,7 @@ from pll.candidates import CandidateSets
 from pll.io import from_json
 from pll.training.metrics import is_diverging
 from pll.weights import CONFIDENT, Certainty, Ints, Sharpness
-from pll.wording import percent
+from pll.wording import count, percent
 
 RECENT_EPOCHS = 5
 """Epochs over which changes are counted."""
@@ -47,7 +47,7 @@ LEAST_RIGHT = 0.5
 NOT_HEALTHY = "labels"
 """Name in model.json's `extra` of what is said of labels that a model learnt from and that are not healthy."""
 FEWEST_ASKED = 30
-"""Minimum number of examples for a comparison with chance."""
+"""Minimum number of examples for a comparison with chance, and for a run to be called healthy."""
 
 
 @dataclass(frozen=True)
@@ -153,6 +153,12 @@ class Health:
         return self.verdict == "healthy"
 
     @property
+    def foretold(self) -> float | None:
+        """Share of all labels that is expected to be right; None where that is not known, or the truth says more."""
+        by_truth = self.evidence is not None and self.evidence.by == "truth"
+        return None if by_truth or self.verdict == "unhealthy" else self.expected
+
+    @property
     def headline(self) -> str:
         """The verdict as a sentence.
 
@@ -161,9 +167,9 @@ class Health:
         >>> Health("unchecked").headline
         'Not checked: it is not known how sure these labels are.'
         >>> Health("healthy", expected=0.874).headline
-        'Healthy: about 87 % of the labels are expected to be right.'
+        'Healthy: about 87 % of all labels are expected to be right.'
         >>> Health("healthy", expected=0.997).headline
-        'Healthy: more than 99 % of the labels are expected to be right.'
+        'Healthy: more than 99 % of all labels are expected to be right.'
         >>> Health("healthy", evidence=Evidence("truth", 39, 40, 0.4), expected=0.39).headline
         'Healthy: right for 39 of 40 ambiguous examples with a known true label (98 %).'
         """
@@ -174,7 +180,7 @@ class Health:
         if self.expected is not None and self.expected >= 0.995:  # it would be rounded to all of them
             share = "more than 99 %"
         if self.verdict == "healthy" and self.expected is not None:
-            return f"Healthy: {share} of the labels are expected to be right."
+            return f"Healthy: {share} of all labels are expected to be right."
         if self.verdict == "healthy":
             return "Healthy: stable labels, better than chance."
         if self.verdict == "unchecked" and self.expected is not None:
@@ -290,7 +296,7 @@ def health_of(
         result = [replace(finding, remedy=VOTES_REMEDY, again="") for finding in result]
     result += others
     by_truth = evidence is not None and evidence.by == "truth"
-    doubts = (*(() if by_truth else (*doubts, *unseen)), *of_given)
+    doubts = (*(() if by_truth else (*doubts, *unseen, *_too_few(len(sets)))), *of_given)
     is_checked = (by_truth or expected is not None) and not doubts
     verdict = "unhealthy" if result else "healthy" if is_checked else "unchecked"
     return Health(verdict, tuple(result), evidence, expected, doubts)
@@ -376,6 +382,13 @@ def _unseen(evidence: Evidence | None, expected: float | None, sets: CandidateSe
     else:
         why = f"Sets hold most classes ({sets.sizes.mean():.1f} of {sets.n_classes:,} in the mean)"
     return [f"{why}, so that they cannot show whether the features tell anything of the labels."]
+
+
+def _too_few(n: int) -> list[str]:
+    """Say that so few examples show nothing about their labels; nothing where there are enough."""
+    if n >= FEWEST_ASKED:
+        return []
+    return [f"{count(n, 'example is', 'examples are')} too few to check labels by: {FEWEST_ASKED} are needed."]
 
 
 def _is_borne_out(evidence: Evidence | None) -> bool:

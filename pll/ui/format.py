@@ -156,6 +156,8 @@ def headline(metrics: Mapping[str, float | None], health: Health | None = None) 
     ('–', 'how sure is not known')
     >>> headline({"expected_accuracy": 0.5}, Health("unhealthy"))
     ('–', 'not to be trusted yet')
+    >>> headline({"label_accuracy": 1.0, "known_labels": 30}, Health("healthy", expected=0.951))
+    ('100.0 %', 'right (30 of 30 known); 95 % of all expected')
     """
     right = metrics.get("label_accuracy", metrics.get("transductive_accuracy"))
     n_labelled = int(metrics.get("known_labels") or 0)
@@ -165,7 +167,8 @@ def headline(metrics: Mapping[str, float | None], health: Health | None = None) 
         expected = metrics.get("expected_accuracy")
         return ("–", "how sure is not known") if expected is None else (likely(expected), "expected to be right")
     of_labelled = f" ({round(right * n_labelled):,} of {n_labelled:,} known)" if n_labelled else ""
-    return percent(right), f"right{of_labelled}"
+    of_all = "" if health is None or health.foretold is None else f"; {likely(health.foretold)} of all expected"
+    return percent(right), f"right{of_labelled}{of_all}"
 
 
 def format_state(snapshot: Snapshot) -> str:

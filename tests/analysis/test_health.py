@@ -127,6 +127,12 @@ def test_it_is_healthy_only_where_the_labels_are_expected_to_be_right() -> None:
     assert health_of(history, final, sets, GOOD, doubts=["Labels come together."]).is_healthy  # true labels tell more
 
 
+def test_too_few_examples_are_not_called_healthy() -> None:
+    sets = CandidateSets.from_lists([[k % 4, (k + 1) % 4] for k in range(FEWEST_ASKED - 1)], 4)
+    few = health_of(rows([0, 0], [1.0, 0.9]), settled(np.arange(len(sets)) % 4), sets, None, expected=0.95)
+    assert few.verdict == "unchecked" and few.doubts == ("29 examples are too few to check labels by: 30 are needed.",)
+
+
 def test_known_true_labels_refute_those_called_certain() -> None:
     """Sets of one are certain whatever is true: 30 of 100 wrong ones are clearly more than a tenth, 12 are not."""
     sets = CandidateSets.from_lists([[k % 4] for k in range(100)], 4)

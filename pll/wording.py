@@ -200,7 +200,7 @@ def percent(share: float | None, digits: int | None = 1) -> str:
 
 
 def likely(share: float) -> str:
-    """Return how likely labels are to be right, in whole per cent: rounding never makes them certain.
+    """Return how likely labels are to be right, in whole per cent: rounding never makes them certain, or excludes them.
 
     Parameters
     ----------
@@ -209,10 +209,12 @@ def likely(share: float) -> str:
 
     Examples
     --------
-    >>> likely(0.874), likely(0.997)
-    ('87 %', '> 99 %')
+    >>> likely(0.874), likely(0.997), likely(0.002)
+    ('87 %', '> 99 %', '< 1 %')
     """
-    return "> 99 %" if share >= 0.995 else percent(share, 0)
+    if share >= 0.995:
+        return "> 99 %"
+    return "< 1 %" if share < 0.005 else percent(share, 0)
 
 
 def count(number: int, one: str, many: str | None = None) -> str:

@@ -26,8 +26,11 @@ function button(className, key, name, parent, press) {
   return made;
 }
 
-/** How likely a model finds a label; nothing that it did not measure as certain is shown as 100 %. */
-const likely = (weight) => (weight >= 0.995 ? "> 99 %" : `${Math.round(100 * weight)} %`);
+/** How likely a model finds a label; nothing that it did not measure as certain is shown as 100 % or as 0 %. */
+function likely(weight) {
+  if (weight >= 0.995) return "> 99 %";
+  return weight < 0.005 ? "< 1 %" : `${Math.round(100 * weight)} %`;
+}
 
 const FIELDS = "input, textarea, select, [contenteditable=''], [contenteditable=true]";
 const MOVED = "[role=slider], [role=radio], [role=radiogroup], [role=tab], [role=tablist], [role=listbox], [role=option], [role=menu], [role=combobox], [role=grid], [data-testid=stDataFrame]";

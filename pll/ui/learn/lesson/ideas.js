@@ -148,7 +148,7 @@ const IDEAS = {
     screen.box = screen.figure;
     screen.chart(() => {
       const { p, least, mean } = risks();
-      const at = range(0.005, 1 - OUTSIDE - 0.005, 121);
+      const at = range(0.01, 0.89, 89);   // hundredths, as the table shows them
       const losses = (g) => [-Math.log(g), -Math.log(1 - OUTSIDE - g)];
       const shown = screen.guessed ? [
         { name: "average over the candidates", ink: "quiet", dash: "6 5", points: at.map((g) => [g, (losses(g)[0] + losses(g)[1]) / 2]) },
@@ -289,7 +289,7 @@ const IDEAS = {
   jin(screen) {
     const z = () => screen.settings.get("jin-z");
     const entropy = () => -xlogy(z(), z()) - xlogy(1 - z(), 1 - z());
-    const at = range(0.005, 0.995, 199);
+    const at = range(0.01, 0.99, 99);
     const cross = (g) => -z() * Math.log(g) - (1 - z()) * Math.log(1 - g);
     const seen = (g) => Math.min(Math.max(g, at[0]), at.at(-1));
     screen.say("In 2003 Jin and Ghahramani fitted the model to a <em>prior</em> <var>z<sub>i</sub></var> over the candidates by KL divergence, and estimated the prior again after each fit (an EM algorithm). Here the weights are in the loss.");

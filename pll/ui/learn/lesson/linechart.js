@@ -1,6 +1,7 @@
 // A line chart as SVG: curves, marks on them, a legend below. Colours come from the page's style sheet (`ink-…`).
 
 const CHART = { wide: 560, high: 330, left: 46, right: 12, top: 34, bottom: 44 };
+const LABEL = [40, 16];   // room of a mark's name, across and down
 
 /** `points`: pairs of data; a gap where x jumps back over the edge. */
 function pathOf(points, at) {
@@ -35,9 +36,17 @@ function lineChart({ title, lines, marks = [], x, y, words }) {
   const curves = lines.map(({ ink: colour, points, dash, thin, wide: broad }) => (
     `<path class="curve ink-${colour}${thin ? " thin" : ""}${broad ? " broad" : ""}" d="${pathOf(points, at)}"${dash ? ` stroke-dasharray="${dash}"` : ""}/>`
   ));
-  const dots = marks.map(({ ink: colour, x: vx, y: vy, hollow, name }) => {
-    const [px, py] = at(vx, Math.min(Math.max(vy, y.from), y.to));
-    const before = px > wide - 110;
+  const places = marks.map(({ x: vx, y: vy }) => at(vx, Math.min(Math.max(vy, y.from), y.to)));
+  const sides = [];   // whether the name of a mark stands before it: on the other side where that of another one is
+  places.forEach(([px, py]) => {
+    const usual = px > wide - 110;
+    const isTaken = sides.some((side, j) => side === usual
+      && Math.abs(places[j][0] - px) < LABEL[0] && Math.abs(places[j][1] - py) < LABEL[1]);
+    sides.push(usual !== isTaken);
+  });
+  const dots = marks.map(({ ink: colour, hollow, name }, k) => {
+    const [px, py] = places[k];
+    const before = sides[k];
     return `<circle class="mark ink-${colour}${hollow ? " hollow" : ""}" cx="${round(px)}" cy="${round(py)}" r="6.5"/>`
       + (name ? `<text class="label" x="${round(px) + (before ? -12 : 12)}" y="${round(py) - 9}" text-anchor="${before ? "end" : "start"}">${name}</text>` : "");
   });

@@ -84,7 +84,7 @@ def retrained_config(run: Run, decided: DecidedSets, *, outside: bool = False) -
         params["epochs"] = max(FEWEST_EPOCHS, round(SHARE_OF_EPOCHS * whole["epochs"]))
         if whole["lr"] is not None:  # continue where the schedule of the whole run ended
             params["lr"] = whole["lr"] * whole["lr_decay"] ** (whole["epochs"] // whole["lr_decay_every"])
-    name = f"{root.name or root.source.name} · taught by {decided.decisions:,} decisions"
+    name = f"{root.name or root.source.name} · {decided.teaching}"
     return replace(root, params=params, decided_sets=replace(decided, warm=warm), name=name)
 
 
@@ -154,9 +154,8 @@ class Retraining:
 
     def can_look_outside(self) -> bool:
         """Whether decisions suffice to learn which sets miss the truth: a run of PRODEN, and enough decisions."""
-        if self._runs.get(self._review.root.run).config.method != "proden":
-            return False
-        return sum(result.status == "label" for _, result in teaching_outcomes(self._review.state)) >= MIN_DECIDED
+        n_decided = sum(result.status == "label" for _, result in teaching_outcomes(self._review.state))
+        return n_decided >= MIN_DECIDED and self._runs.get(self._review.root.run).config.method == "proden"
 
     def waiting(self) -> int:
         """How many examples people say something else about than the current model has learnt."""

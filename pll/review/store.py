@@ -125,9 +125,10 @@ class Reader:
         return tuple(self._db.execute(query).one())
 
     def n_decisions(self) -> tuple[int, int]:
-        """How many decisions were made, and by how many reviewers."""
+        """How many decisions count, and of how many reviewers: none that was undone, or that was no answer."""
         table = tables.event.c
-        made = table.review == self.review_id, table.undoes.is_(None)
+        undone = sa.select(table.undoes).where(table.undoes.is_not(None))
+        made = table.review == self.review_id, table.kind.not_in(("undo", "skip", "restore")), table.id.not_in(undone)
         query = sa.select(sa.func.count(), sa.func.count(sa.distinct(table.reviewer))).where(*made)
         decisions, reviewers = self._db.execute(query).one()
         return int(decisions), int(reviewers)

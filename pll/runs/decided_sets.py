@@ -15,6 +15,7 @@ import numpy as np
 from pll.candidates import with_sets
 from pll.dataset import PartialLabelDataset
 from pll.weights import DECISIONS, ChangedSets
+from pll.wording import count
 
 
 @dataclass(frozen=True)
@@ -60,6 +61,19 @@ class DecidedSets:
     def decided_rows(self) -> list[int]:
         """Rows whose set holds the one label that was decided."""
         return [row for row, labels in self.by_row.items() if len(labels) == 1]
+
+    @property
+    def teaching(self) -> str:
+        """What taught the run, for its name.
+
+        Examples
+        --------
+        >>> DecidedSets("r", "a", "a", {3: (1,)}, decisions=1).teaching, DecidedSets("r", "a", "a", {}).teaching
+        ('taught by 1 decision', 'all decisions taken back')
+        """
+        if not self.by_row:
+            return "all decisions taken back"
+        return f"taught by {count(max(self.decisions, len(self.by_row)), 'decision')}"
 
     def change(self, data: PartialLabelDataset) -> ChangedSets:
         """Return the decided candidate sets of the training data.

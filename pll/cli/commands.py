@@ -6,6 +6,7 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 
 from pll import catalog, formats
@@ -94,7 +95,12 @@ def synthesize(options: declared.SynthesizeOptions) -> None:
         data = data.answered()
     if options.rule:  # the sets are the result; with the answers beside them, a reader would make its own
         data = replace(data, annotations=None)
-    made = data if is_given else Making(how).with_sets(data)
+    judges = how.noisy is not None or (how.flip is not None and how.flip.how == "instance")
+    if judges and not data.X.size:  # a classifier reads the texts or pictures; the result has them as they came
+        made = Making(how).splits(data, None).train
+        made = replace(made, X=np.empty((len(made), 0), dtype=np.float32), feature_names=())
+    else:
+        made = data if is_given else Making(how).with_sets(data)
     formats.write(made, Path(options.out))
     sets = made.sets()
     gamma = None if made.y is None or sets.n_classes < 2 else ambiguity_degree(sets, made.y)

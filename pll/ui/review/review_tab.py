@@ -141,7 +141,8 @@ class ReviewTab:
             self.problem = f"{error} What you pressed is kept on this page and sent again by itself."
             return
         except UserError as error:
-            lost = " Nothing was stored; give it again." if message.get("what") in DECIDING else ""
+            again = "; give it again" if self.may("reviewer") else ""
+            lost = f" Nothing was stored{again}." if message.get("what") in DECIDING else ""
             self.problem = f"{error}{lost}"
         self.ack = nonce
 

@@ -184,7 +184,10 @@ def _is_among(patterns: str, names: Set[str]) -> bool:
 
 
 def _kinds(name: str, value: Any) -> Iterator[str]:
-    """Yield how `told_by` may name a field: `f`; of an object `f.`, a list `f[]`, objects `f[].`, a word `f=x`."""
+    """Yield how `told_by` may name a field: `f`; of an object `f.`, a list `f[]`, objects `f[].`, a word `f=x`.
+
+    Of a list of objects also the fields of the first one: `f[].g`.
+    """
     yield name
     if isinstance(value, dict):
         yield f"{name}."
@@ -192,6 +195,7 @@ def _kinds(name: str, value: Any) -> Iterator[str]:
         yield f"{name}[]"
         if all(isinstance(one, dict) for one in value):
             yield f"{name}[]."
+            yield from (f"{name}[].{key}" for one in value[:1] for key in one)
     elif isinstance(value, str) and len(value) < 20:
         yield f"{name}={value}"
 

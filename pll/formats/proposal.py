@@ -878,6 +878,13 @@ def _count_up(cells: Cells) -> bool:
     return kinds > 2 and 2 * kinds <= len(cells)
 
 
+def _took(table: Proposal, name: str) -> bool:
+    """Whether a column is called as how long something took, where another says who answered: `elapsed_ms`, `rt`."""
+    words = words_of(name)
+    said = {*words[:1], *words[-1:]}
+    return not WORDS["span"].isdisjoint(said) and bool(table.usual("worker", list(table.raw)))
+
+
 def _says_own_name(table: Proposal, name: str) -> bool:
     """Whether a column holds the end of its own name and nothing else, as forms write an option that was ticked."""
     kinds = {*map(_bare, table.raw[name])} - {""}
@@ -1005,5 +1012,6 @@ OF_TABLE: Mapping[str, Callable[[Proposal, str], bool]] = {
     "beside labels": lambda table, name: bool(table.having(*LABELLED, "vote")),
     "of a day or a person": _follows_occasion,
     "of a round": _follows_round,
+    "of an answer": _took,
 }
 """What a column is in its table."""

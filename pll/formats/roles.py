@@ -103,6 +103,8 @@ def roles_of(
     form: Form | None = None,
     codes: Codes | None = None,
     certain: Given | None = None,
+    *,
+    commas: bool = False,
 ) -> list[Column]:
     """Return the role of each column.
 
@@ -121,6 +123,8 @@ def roles_of(
         What a codebook of the file calls codes, by variable.
     certain
         By name, the roles that the reader knows: these answer no question.
+    commas
+        Whether the reader knows that a comma in a number is a decimal one.
 
     Raises
     ------
@@ -139,7 +143,7 @@ def roles_of(
         if role not in ROLES:
             raise UserError(f"The column {name} cannot be {role!r}; use one of {', '.join(ROLES)}.")
     form = form or form_told_by(header)
-    found = _roles_of(header, sample, explicit, form, codes or {}, certain or {})
+    found = _roles_of(header, sample, explicit, form, codes or {}, certain or {}, commas)
     for role in SINGLE if question(found) is None else ():
         twice = [column.name for column in found if column.role == role]
         if len(twice) > 1:
@@ -176,7 +180,13 @@ def _looked_at(look: Callable[..., tuple[Column, ...]]) -> Callable[..., tuple[C
 
 @_looked_at
 def _roles_of(
-    header: Sequence[str], sample: Sequence[Cells], explicit: Given, form: Form | None, codes: Codes, certain: Given
+    header: Sequence[str],
+    sample: Sequence[Cells],
+    explicit: Given,
+    form: Form | None,
+    codes: Codes,
+    certain: Given,
+    are_decimal: bool,
 ) -> tuple[Column, ...]:
     """The columns as the rules take them, with the answers to questions that follow from the roles that are given."""
     raw = dict(zip(header, sample, strict=True))
@@ -185,8 +195,8 @@ def _roles_of(
         if role == "candidates" and read[name][0] == "others":
             read[name] = "shares", [names_shared(cell) for cell in raw[name]]
     objects, cells = {name: kind for name, (kind, _) in read.items()}, {name: some for name, (_, some) in read.items()}
-    commas = dict(zip(header, have_decimal_commas(sample), strict=True))
-    before = _roles_of(header, sample, {}, form, codes, certain) if explicit else ()
+    commas = dict(zip(header, have_decimal_commas(sample, certain=are_decimal), strict=True))
+    before = _roles_of(header, sample, {}, form, codes, certain, are_decimal) if explicit else ()
     called = {(one.name, one.role): one.display_name for one in before}  # what a column is of, in a role that it had
 
     @remembered()

@@ -62,7 +62,7 @@ def by_signature(table: Proposal) -> None:
 
     Ids that name examples twice, and who may have answered there, are left to the rule of lines.
     """
-    again = {*_ids_again(table), *_answered_again(table)}
+    again = {*_ids_again(table), *_answered_again(table), *_not_alone(table)}
     for name in [name for name in table.open() if name not in again] if table.form else ():
         role = table.form.role_of(name).replace(SHOWN, "") if table.form else ""
         is_second = role in SINGLE and role not in _PARALLEL and bool(table.having(role))
@@ -85,6 +85,13 @@ def _ids_again(table: Proposal) -> list[str]:
     """The first column, where a signature says that it names examples, and it names some twice."""
     first = table.open()[:1] if table.form and table.form.again else []
     return [name for name in first if name in [*table.raw][:1] and len({*table.raw[name]}) < len(table.raw[name])]
+
+
+def _not_alone(table: Proposal) -> list[str]:
+    """The column that a signature takes for the example, where people answer the same again, as a question."""
+    tasks, people = table.told("task"), table.told("worker")
+    lines = [*zip(*(table.raw[name] for name in (*tasks, *people)), strict=True)] if tasks and people else []
+    return tasks if len(lines) >= SOME_ROWS and 2 * len({*lines}) <= len(lines) else []
 
 
 def _answered_again(table: Proposal) -> list[str]:
@@ -551,7 +558,7 @@ def _two_keys(table: Proposal, keys: Sequence[str], worker: str) -> list[str]:
     rows, found = len(table.raw[worker]), dict[tuple[str, str], float]()
     numbers = which(table, "repeats", "number", "!fractions", "!of the occasion")
     numbers = [name for name in numbers if not says("round", name)]  # in which a person answers again
-    answers = [*which(table, *_SHORT_ANSWERS), *_numbers(table)]
+    answers = [*table.having("vote"), *which(table, *_SHORT_ANSWERS), *_numbers(table)]
     named = which(table, "!of the occasion", among=keys)
     named = [name for name in named if len(present_cells(table.raw[name])) >= NEARLY_ALL * rows]
     for names in combinations(dict.fromkeys([*named, *(name for name in numbers if name != worker)]), 2):

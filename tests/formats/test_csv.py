@@ -252,3 +252,23 @@ def test_a_file_whose_rows_were_counted_in_part_is_closed_at_once(tmp_path: Path
         assert gone() is None
     finally:
         gc.enable()
+
+
+@pytest.mark.parametrize("mark", [",", "\t", " "])
+def test_quotes_with_a_backslash_are_a_part_of_the_text(tmp_path: Path, mark: str) -> None:
+    texts = [f'He said \\"cup {k}{mark} or six\\" and left' for k in range(12)]
+    lines = [mark.join(f'"{one}"' for one in (text, "cat", "dog" if k % 3 else "cat")) for k, text in enumerate(texts)]
+    data = table(tmp_path, "\n".join([mark.join(['"text"', '"ann"', '"bob"']), *lines, ""]), columns=TWO_VOTERS)
+    assert data.texts is not None and data.texts.tolist() == [one.replace("\\", "") for one in texts]
+    assert data.class_names == ("cat", "dog")
+
+
+TWO_VOTERS = {"text": "text", "ann": "annotator", "bob": "annotator"}
+
+
+@pytest.mark.parametrize(("first", "people"), [("1,125", ""), ("0,125", "2.000")])
+def test_commas_between_semicolons_are_decimal_ones(tmp_path: Path, first: str, people: str) -> None:
+    rows = [f"{k},125;{people or 800};{'cat' if k % 2 else 'dog'}" for k in range(2, 13)]
+    data = table(tmp_path, "\n".join(["depth;people;label", f"{first};700;cat", *rows, ""]))
+    assert data.X[0].tolist()[:1] == [float(first.replace(",", "."))] and data.X[1, 0] == 2.125
+    assert not people or data.X[1, 1] == 2000

@@ -197,6 +197,20 @@ def test_tasks_of_surge_hold_what_each_worker_says_to_a_question(tmp_path: Path)
     assert has_three_voters(data) and data.texts is not None and data.texts.tolist() == TEXTS
 
 
+@pytest.mark.parametrize("is_second", [True, False])
+def test_responses_without_people_are_an_answer_each(tmp_path: Path, is_second: bool) -> None:
+    records = []
+    for k in range(12):
+        given = [{"value": label(k, at), "status": "submitted"} for at in range(3)]
+        listed = [{"values": {"tone": {"value": one["value"]}}, "status": one["status"]} for one in given]
+        records.append({"fields": {"text": TEXTS[k]}, "responses": {"tone": given} if is_second else listed})
+    path = tmp_path / "records.json"
+    path.write_text(json.dumps(records))
+    data = formats.read(path)
+    assert data.annotations is not None and data.annotations.anonymous and data.annotations.n_answers == 36
+    assert data.texts is not None and data.texts.tolist() == TEXTS
+
+
 def test_a_manifest_of_several_labels_a_line_names_those_that_are_there(tmp_path: Path) -> None:
     records = [
         {"source": TEXTS[k], "parts": [k % 3, 3], "parts-metadata": {"class-map": {str(k % 3): "abc"[k % 3], "3": "d"}}}
@@ -273,13 +287,16 @@ def test_a_row_a_person(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("has_ids", [True, False])
-def test_a_survey_with_three_headers_or_two(tmp_path: Path, has_ids: bool) -> None:
+@pytest.mark.parametrize("is_numbered", [True, False])
+def test_a_survey_with_three_headers_or_two(tmp_path: Path, has_ids: bool, is_numbered: bool) -> None:
     names = ["StartDate", "EndDate", "Finished", "ResponseId", *(f"Q{k}" for k in range(1, 13))]
     inside = ['"{""ImportId"":""x""}"'] * len(names)
     said = ["Start Date", "End Date", "Finished", "Response ID", *TEXTS]
     rows = [",".join(said), *([",".join(inside)] if has_ids else [])]  # a workbook has two
     rows += [f"2024-01-01,2024-01-01,True,R_{who}," + ",".join(label(k, at) for k in range(12)) for at, who in
              enumerate(PEOPLE)]  # fmt: skip
+    if is_numbered and has_ids:  # as pandas writes what it took for data
+        names, rows = ["", *names], [f"{at},{row}" for at, row in enumerate(rows)]
     data = formats.read(table(tmp_path, ",".join(names), rows))
     assert has_three_voters(data) and data.texts is not None and data.texts.tolist() == TEXTS
 

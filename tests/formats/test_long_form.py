@@ -744,3 +744,12 @@ def test_what_a_call_cost_is_nothing_to_read(tmp_path: Path) -> None:
     ]
     (tmp_path / "x.jsonl").write_text("\n".join(map(json.dumps, rows)))
     assert read_first(tmp_path / "x.jsonl").texts is None
+
+
+def test_a_task_that_each_person_answers_again_and_again_is_a_question(tmp_path: Path) -> None:
+    table = pd.concat([lines(seed=1).assign(task="tone"), lines(seed=2).assign(task="topic")])
+    table = table.rename(columns={"Ticket": "item", "Wer": "worker", "Urteil": "label"})
+    table["label"] = table["task"] + " " + table["label"]
+    table[["item", "task", "worker", "label"]].to_csv(tmp_path / "lines.csv", index=False)
+    with pytest.raises(UserError, match=r"several questions.*tone: tone gut …, topic: topic gut …"):
+        formats.read(tmp_path / "lines.csv")

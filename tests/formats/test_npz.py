@@ -55,6 +55,20 @@ def test_nothing_is_unpickled(tmp_path: Path) -> None:
     assert not (tmp_path / "ran").exists()
 
 
+@pytest.mark.parametrize("name", ["X", "features", "candidates", "y", "votes"])
+def test_an_array_without_rows_is_named(tmp_path: Path, name: str) -> None:
+    with pytest.raises(UserError, match=rf"The array {name} is a single value .* {name}="):
+        saved(tmp_path, **({} if name == "features" else {"X": np.ones((3, 2))}) | {name: np.array(1.0)})
+
+
+@pytest.mark.parametrize("candidates", ["candidates", "candidate_labels"])
+def test_labels_of_a_part_are_the_truth_where_they_are_as_many(tmp_path: Path, candidates: str) -> None:
+    y, sets = np.array([0, 1, 2, 0] * 5), np.tile([[1, 1, 0], [0, 1, 0], [0, 1, 1], [1, 0, 1]], (5, 1))
+    arrays = {"X_train_pca": np.random.default_rng(0).random((20, 3)), candidates: sets}
+    data = saved(tmp_path, **arrays, y_train=y, y_test=y[:4])
+    assert data.y is not None and data.y.tolist() == y.tolist()
+
+
 def unpacked(folder: Path, **arrays: Any) -> Path:
     """A folder of the arrays of a data.npz."""
     folder.mkdir()

@@ -123,6 +123,21 @@ def test_a_sheet_of_items_is_added_to_the_one_of_what_people_say_of_them(tmp_pat
     assert cells(tmp_path / "out.xlsx", "Items") == items
 
 
+def test_a_sheet_of_numbered_items_before_the_answers_is_no_legend(tmp_path: Path) -> None:
+    items: Rows = [("code", "name", "depth"), *[(k, f"plot {k}", k / 7) for k in range(1, 25)]]
+    said: Rows = [("code", "annotator", "answer"), *[(k, who, "xyz"[k % 3]) for k in range(1, 25) for who in "ab"]]
+    roles = {"code": "task", "annotator": "worker", "answer": "vote"}
+    data = formats.read(workbook(tmp_path / "t.xlsx", Items=items, Opinions=said), columns=roles)
+    assert data.feature_names == ("depth",) and len(data) == 24 and data.class_names == ("x", "y", "z")
+
+
+def test_a_sheet_of_codes_before_the_data_is_no_person(tmp_path: Path) -> None:
+    codes: Rows = [("id", "label"), (0, "fen"), (1, "bog"), (2, "mire")]
+    rows: Rows = [("id", "depth", "label"), *[(k, k / 7, k % 3) for k in range(24)]]
+    data = formats.read(workbook(tmp_path / "t.xlsx", Codes=codes, Data=rows))
+    assert {*data.class_names} == {"fen", "bog", "mire"} and data.annotations is None and len(data) == 24
+
+
 @pytest.mark.parametrize("more", [(), ("barrel",)])  # a column that the last sheet has
 def test_sheets_with_one_header_are_parts_of_one_table(tmp_path: Path, more: tuple[str, ...]) -> None:
     def part(flight: int) -> Rows:

@@ -116,6 +116,7 @@ class Npz(Format):
         used = KEYS.union([of_classes], numbered, of_functions.values(), *parts_used)
         used = used if "category_names" in names else used - {"categories"}  # of another writer, the classes perhaps
         arrays = loose or _arrays_in(source, used.union(of_functions), options.max_bytes)
+        _check_rows(arrays, {"votes", "shares", *numbered, *of_functions}.union(*parts_used))
         if source.is_dir() and not loose and "X" in arrays:
             _check_stays(arrays["X"], options.max_bytes)
         if joined:
@@ -175,8 +176,11 @@ class Npz(Format):
             arrays |= names_of
             others.remove(of_classes)
         known = [name for name in others if words_of(name)[:1] == ("y",) or says("settled", name)]
-        found = _those_in(source, known if "y" not in parts[0] and not loose else [], options.max_bytes, "iu", 1)
-        if len(found) == 1 and len(next(iter(found.values()))) == len(arrays[parts[0]["X"]]):
+        known = [] if "y" in parts[0] else known
+        found = loose if loose else _those_in(source, known, options.max_bytes, "iu", 1)
+        shape = arrays[parts[0]["X"]].shape[:1]
+        found = {name: found[name] for name in known if name in found and np.shape(found[name]) == shape}
+        if len(found) == 1:
             parts, arrays = [{**parts[0], "y": next(iter(found))}], arrays | found
             others = [name for name in others if name not in found]
         ids = [name for name in others if is_named_id(name)] if "ids" not in arrays and not loose else []
@@ -253,6 +257,22 @@ class Npz(Format):
             for name, array in _identified(dataset, results).items():
                 with archive.open(f"{free_name(name, {*names} - earlier)}.npy", "w") as new:
                     np.lib.format.write_array(new, array, allow_pickle=False)
+
+
+def _check_rows(arrays: Arrays, names: Collection[str]) -> None:
+    """Raise where what is to have a row an example has none.
+
+    Raises
+    ------
+    UserError
+        An array is a single value.
+    """
+    for name in sorted(arrays.keys() & names):
+        if arrays[name].ndim == 0:
+            raise UserError(
+                f"The array {name} is a single value (shape ()); it must have a row for each example. Save the whole "
+                f"array: np.savez(…, {name}=np.array([…]))."
+            )
 
 
 def _without_features(names: Sequence[str]) -> UserError:

@@ -164,11 +164,18 @@ LEAST_SEVERAL = 0.02
 """Share of the cells that name several labels, or one with a doubt, from which these are no slips."""
 
 
-def have_decimal_commas(columns: Sequence[Cells]) -> list[bool]:
+def have_decimal_commas(columns: Sequence[Cells], *, certain: bool = False) -> list[bool]:
     """Whether the numbers of each column are written as 1,5 or 1.234,5, as in much of Europe.
 
     All cells of such a column are, or are whole; and since 1,234 may be more than a thousand, in some column there must
-    be a number that cannot be read so.
+    be a number that cannot be read so. Beside one, 1.234 is more than a thousand.
+
+    Parameters
+    ----------
+    columns
+        The cells of each.
+    certain
+        Whether the file says so elsewhere, as by semicolons between its columns.
 
     Examples
     --------
@@ -177,7 +184,7 @@ def have_decimal_commas(columns: Sequence[Cells]) -> list[bool]:
     >>> have_decimal_commas([["1,500", "2,300"]]), have_decimal_commas([["1,500", "0,300"]])
     ([False], [True])
     """
-    with_commas, certain = [], False
+    with_commas = []
     for cells in columns:
         if not any("," in cell for cell in cells if cell):  # nearly always, and at once
             with_commas.append(False)
@@ -188,7 +195,16 @@ def have_decimal_commas(columns: Sequence[Cells]) -> list[bool]:
         is_one = bool(commas) and len(commas) + whole >= len(filled)
         with_commas.append(is_one)
         certain = certain or (is_one and any(not _THOUSANDS.fullmatch(cell) for cell in commas))
-    return [is_one and certain for is_one in with_commas]
+    if not (certain and any(with_commas)):
+        return [False] * len(with_commas)
+    return [is_one or _are_thousands(cells) for is_one, cells in zip(with_commas, columns, strict=True)]
+
+
+def _are_thousands(cells: Cells) -> bool:
+    """Whether whole numbers have points between their thousands, where they have any."""
+    filled = [cell.strip() for cell in present_cells(cells)]
+    are_whole = all(_WITH_POINTS.fullmatch(cell) or cell.lstrip("+-").isdecimal() for cell in filled)
+    return are_whole and any("." in cell for cell in filled)
 
 
 @once

@@ -13,6 +13,7 @@ import itertools
 import mmap
 import re
 from array import array
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -98,12 +99,15 @@ class Text:
         Bytes of byte order marks before the text.
     delimiter
         Between its columns.
+    escaped
+        Whether a quote inside of quotes has a backslash before it, as R and Spark write it.
     """
 
     path: Path
     encoding: str
     start: int
     delimiter: str
+    escaped: bool = False
 
     def open(self) -> IO[str]:
         """Open the file as text, without byte order marks."""
@@ -125,7 +129,7 @@ class Text:
             def read() -> Iterator[str]:
                 while line := file.readline(MAX_RECORD_BYTES):
                     lines.append(line)
-                    yield line
+                    yield unescaped(line) if self.escaped else line
 
             reader, above = csv.reader(read(), delimiter=self.delimiter, strict=strict), 0
             for number, fields in enumerate(reader, start=1):
@@ -190,6 +194,12 @@ class Text:
             rows = rows[:-1]
         return [[cell or None for cell in cells] for cells in zip(*rows, strict=True)] or [[] for _ in range(width)]
 
+    @property
+    def has_decimal_commas(self) -> bool:
+        """Whether commas are for numbers: there are semicolons between the columns, and no number is written as 1.5."""
+        cells = itertools.chain.from_iterable(self.sample())
+        return self.delimiter == ";" and not any(_POINT.fullmatch(cell or "") for cell in cells)
+
     @cached_property
     def end(self) -> tuple[int, list[list[str]]]:
         """Where the file ends but for totals, notes and rows without a cell below the table; and the former."""
@@ -200,7 +210,8 @@ class Text:
         rows = [at for at, line in enumerate(lines) if not line.startswith(COMMENT)]
         filled = [at for at in rows if lines[at].strip(self.delimiter + "\r\n\x1a")]
         with suppress(csv.Error):
-            last = list(csv.reader([lines[at] for at in filled[-LAST_ROWS:]], delimiter=self.delimiter))
+            some = [unescaped(lines[at]) if self.escaped else lines[at] for at in filled[-LAST_ROWS:]]
+            last = list(csv.reader(some, delimiter=self.delimiter))
             below = rows_below(last, len(self.header.names)) if len(last) > 2 else 0
             gone = "".join(lines[filled[-1 - below] + 1 if len(filled) > below else 0 :])
             wide = self.encoding == "utf-16"
@@ -247,7 +258,49 @@ def text_of_file(path: Path, delimiters: str) -> Text:
         head = file.read(HEAD_CHUNK)
     encoding, plain = encoding_of(head), without_marks(head)
     beginning = plain[:HEAD_BYTES].decode(encoding, errors="replace")
-    return Text(path, encoding, len(head) - len(plain), delimiter_of(beginning, delimiters) or delimiters[0])
+    mark = delimiter_of(beginning, delimiters) or delimiters[0]
+    escaped = are_escaped(plain.decode(encoding, errors="replace"), mark) if b"\\" in plain else False
+    return Text(path, encoding, len(head) - len(plain), mark, escaped)
+
+
+_ESCAPED = re.compile(r'(?<!\\)\\"')
+"""A quote with one backslash before it; of two, the first is of the second."""
+
+
+def unescaped(text: str) -> str:
+    r"""Return text with the quotes inside of quotes written twice, as CSV has them.
+
+    Examples
+    --------
+    >>> print(unescaped(r'"a \"b\" c","C:\\",1'))
+    "a ""b"" c","C:\\",1
+    """
+    return _ESCAPED.sub('""', text)
+
+
+def are_escaped(text: str, mark: str) -> bool:
+    r"""Whether more rows have one width where a backslash before a quote says that it is inside of quotes.
+
+    Parameters
+    ----------
+    text
+        The beginning of a table.
+    mark
+        Its delimiter.
+
+    Examples
+    --------
+    >>> are_escaped('"a","b"\n"6\\", or 7","x"\n', ","), are_escaped('a\tb\n{"c": "\\"d\\""}\tx\n', "\t")
+    (True, False)
+    """
+    if _ESCAPED.search(text) is None:
+        return False
+    widths = [Counter[int](), Counter[int]()]
+    for some, one in zip(widths, (text, unescaped(text)), strict=True):
+        with suppress(csv.Error):
+            some.update(map(len, csv.reader(io.StringIO(one, newline=""), delimiter=mark, strict=True)))
+    as_it_is, without = (max(some.values(), default=0) for some in widths)
+    return without > as_it_is
 
 
 @lru_cache(maxsize=4)  # as with `delimiter_of`, the same file is begun several times
@@ -277,7 +330,7 @@ def delimiter_of(text: str, marks: str) -> str | None:
     >>> delimiter_of("0 -1 2\\n1 1 -1\\n", ", "), delimiter_of("a text\\nwith words\\n", ", ")
     (' ', None)
     """
-    text = text.lstrip("\ufeff").lstrip()
+    text = unescaped(text.lstrip("\ufeff").lstrip())
     whole = text[: text.rfind("\n") + 1] or text  # the last line may be cut off
     whole = "".join(line for line in whole.splitlines(keepends=True) if not line.startswith(COMMENT))
     scores = [(*_fit(whole, mark), -place, mark) for place, mark in enumerate(marks)]
@@ -326,7 +379,7 @@ class Delimited(TableFormat):
         text = text_of_file(path, self.delimiters)
         scan = scan_text(path, options.tick, text.encoding)
         header, encoding = text.header, ENCODINGS.get(text.encoding)
-        if scan.quotes % 2:
+        if scan.quotes % 2 and not text.escaped:
             _refuse_record(text, strict=True)
         foreign = f"The file is in {encoding}, not UTF-8; where letters look wrong, save it as UTF-8."
         notes = [*([foreign] if encoding else []), *header.notes, *([AGAIN] if text.again else [])]
@@ -340,6 +393,7 @@ class Delimited(TableFormat):
             first=text.sample(),
             titles=header.titles,
             codes=codes_noted([[header.title], *text.end[1]], text.sample()),
+            commas=text.has_decimal_commas,
         )
 
     def write(self, dataset: PartialLabelDataset, path: Path, results: Results | None = None) -> None:
@@ -369,10 +423,8 @@ class Delimited(TableFormat):
 
     def _has_decimal_commas(self, source: Path, text: Text, options: ReadOptions) -> bool:
         """Whether the file's own numbers are written as 1,5; one with semicolons and no number as 1.5 has them, too."""
-        if any(column.comma and column.role not in OF_NAMES for column in self.columns(source, options)):
-            return True
-        cells = itertools.chain.from_iterable(text.sample())
-        return text.delimiter == ";" and not any(_POINT.fullmatch(cell or "") for cell in cells)
+        of_columns = any(column.comma and column.role not in OF_NAMES for column in self.columns(source, options))
+        return of_columns or text.has_decimal_commas
 
 
 class Csv(Delimited):
@@ -476,6 +528,8 @@ def _batches(text: Text, used: Sequence[int]) -> Iterator[pa.RecordBatch]:
 
 
 def _without_header_again(text: Text, table: pa.Buffer) -> pa.Buffer | bytes:
+    if text.escaped:
+        table = pa.py_buffer(unescaped(table.to_pybytes().decode(text.codec)).encode(text.codec))
     if text.again is None:
         return table
     end = "\n".encode(text.codec)

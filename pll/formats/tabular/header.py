@@ -115,7 +115,7 @@ def header_of(records: Sequence[Sequence[str]]) -> Header:
     if _is_data(first, [row for row in below if len(row) == len(first)]):
         return Header([f"column {at}" for at in range(1, len(first) + 1)], above, title, 0)
     names, repeated = _numbered(first, below)
-    if len(below) > 1 and len(below[1]) == len(first) and all(_INSIDE in cell for cell in below[1] if cell.strip()):
+    if len(below) > 1 and 2 * sum(_INSIDE in cell for cell in below[1]) > len(first) == len(below[1]):
         return Header(names, above, title, 3, dict(zip(names, below[0], strict=False)), repeated)
     if below and _says_again(first, *below):
         return Header(names, above, title, 2, dict(zip(names, below[0], strict=False)), repeated)

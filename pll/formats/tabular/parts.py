@@ -425,7 +425,34 @@ def _may_say_more(name: str, about: Records, table: Records) -> bool:
     """
     stem, rows = PurePosixPath(name).stem, zip(*map(list, about.sample()), strict=True)
     has_others = in_common(table.names, about.names) < SHARED and not {*about.names} <= {*table.names}
-    return (has_others or _says_truth(stem)) and not codes_in(stem, [about.names, *rows])
+    is_codebook = bool(codes_in(stem, [about.names, *rows])) and not says_of_items(about, table)
+    return (has_others or _says_truth(stem)) and not is_codebook
+
+
+def says_of_items(about: Records, table: Records) -> bool:
+    """Whether a table has one line for each thing that a column of another names, in one line too, or measures it.
+
+    Parameters
+    ----------
+    about
+        What may be a codebook, since its things have numbers and names.
+    table
+        The other.
+
+    Examples
+    --------
+    >>> answers = Records.of({"code": ["1", "2"], "ann": ["2", "2"]})
+    >>> says_of_items(Records.of({"code": ["1", "2"], "name": ["mild", "sore"]}), answers)
+    True
+    >>> says_of_items(Records.of({"ann": ["1", "2"], "name": ["mild", "sore"]}), answers)
+    False
+    """
+    cells = {name: cells_of(about, name) for name in about.names}
+    keys = [name for name, some in cells.items() if name in table.names and len({*some}) == len(some)]
+    named = {name: cells_of(table, name) for name in keys}
+    named = {name: some for name, some in named.items() if {*some} <= {*cells[name]}}
+    are_measured = any(map(has_fractions, cells.values()))
+    return any(are_measured or len({*some}) == len(some) for some in named.values())
 
 
 def _is_truth_of(table: Records, about: Records, others: Sequence[str], same: Sequence[str]) -> bool:

@@ -33,7 +33,7 @@ from pll.formats.records import Records, no_rows
 from pll.formats.results import Results, Value, free_name
 from pll.formats.tabular.builder import TableFormat
 from pll.formats.tabular.header import AGAIN, MOST_TITLES, Header, header_of, notes_on_rows, rows_below
-from pll.formats.tabular.parts import are_one_a_person, joined, people_among, stacked, with_items
+from pll.formats.tabular.parts import are_one_a_person, joined, people_among, says_of_items, stacked, with_items
 from pll.formats.tabular.writer import columns_of
 
 MOST_CELLS = 5_000_000
@@ -199,10 +199,10 @@ def _sheets_of(path: Path, options: ReadOptions) -> list[_Sheet]:
         return [first]
     parts = [first, *_beside(path, options, [first.name])]
     parts = [one for one in parts if not _is_about(one, parts)] or parts
+    parts = [one for one in parts if not _is_legend(one, parts)] or parts
     people = people_among([one.records for one in parts])
     if len(people) > 1:
         return [parts[k] for k in people]
-    parts = [one for one in parts if not _is_legend(one, parts)] or parts
     first = parts[0]
     alike = [one for one in parts if {*one.header.names} == {*first.header.names}]
     if len(alike) > 1:
@@ -224,6 +224,7 @@ def _is_legend(sheet: _Sheet, others: Sequence[_Sheet]) -> bool:
     for one in others if codes else ():
         columns = dict(zip(one.header.names, zip(*(row for _, row in one.below), strict=True), strict=True))
         is_coded_so = any(is_coded(cells, some) for cells in columns.values() for some in codes.values())
+        is_coded_so = is_coded_so and not says_of_items(sheet.records, one.records)
         if one is not sheet and (is_coded_so or not codes.keys().isdisjoint(columns)):
             return True
     return False

@@ -284,8 +284,11 @@ def table_of(examples: Iterable[Example], form: Form, found: Found) -> Records:
     for question in asked:
         said = [one.people(question) for one in every]
         if any(said):
-            answers = [[{"annotator": found.names.get(w, w), "label": labels} for w, labels in one] for one in said]
-            add(question, "answers", answers)
+            people = {who for one in said for who, _ in one}
+            objects = {who: {"annotator": found.names.get(who, who)} for who in people}
+            if form.gather and people == {form.gather.nobody}:  # the file names none
+                objects = {form.gather.nobody: {}}
+            add(question, "answers", [[objects[who] | {"label": labels} for who, labels in one] for one in said])
     if "true_label" in columns:
         stated = zip(columns["true_label"], every, strict=True)
         truths = {"true_label": [None if x is None else label_name(x, one.row, "true_label") for x, one in stated]}

@@ -37,16 +37,11 @@ function lineChart({ title, lines, marks = [], x, y, words }) {
     `<path class="curve ink-${colour}${thin ? " thin" : ""}${broad ? " broad" : ""}" d="${pathOf(points, at)}"${dash ? ` stroke-dasharray="${dash}"` : ""}/>`
   ));
   const places = marks.map(({ x: vx, y: vy }) => at(vx, Math.min(Math.max(vy, y.from), y.to)));
-  const sides = [];   // whether the name of a mark stands before it: on the other side where that of another one is
-  places.forEach(([px, py]) => {
-    const usual = px > wide - 110;
-    const isTaken = sides.some((side, j) => side === usual
-      && Math.abs(places[j][0] - px) < LABEL[0] && Math.abs(places[j][1] - py) < LABEL[1]);
-    sides.push(usual !== isTaken);
-  });
   const dots = marks.map(({ ink: colour, hollow, name }, k) => {
     const [px, py] = places[k];
-    const before = sides[k];
+    const near = places.findIndex(([ox, oy], j) => j !== k && Math.abs(ox - px) < LABEL[0] && Math.abs(oy - py) < LABEL[1]);
+    // of two marks side by side, the left one has its name on the left
+    const before = near < 0 ? px > wide - 110 : px < places[near][0] || (px === places[near][0] && k > near);
     return `<circle class="mark ink-${colour}${hollow ? " hollow" : ""}" cx="${round(px)}" cy="${round(py)}" r="6.5"/>`
       + (name ? `<text class="label" x="${round(px) + (before ? -12 : 12)}" y="${round(py) - 9}" text-anchor="${before ? "end" : "start"}">${name}</text>` : "");
   });

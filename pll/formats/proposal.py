@@ -767,10 +767,15 @@ LEAST_YEAR = 1000
 def _are_of_one_shape(cells: Cells) -> bool:
     """Whether words, half of them numbered, differ in their numbers alone, but for a last letter: `Reg. 1, c. 1r`."""
     filled = [cell.strip() for cell in present_cells(cells)]
-    shapes = {re.sub(r"\d+", "#", re.sub(r"(?<=\d)[a-z]$", "", cell)) for cell in filled}
-    shape = shapes.pop() if len(shapes) == 1 and len(filled) >= FEW else ""
+    shape = _shape_of(filled[0]) if len(filled) >= FEW else ""
     numbered = sum("#" in word for word in shape.split())
-    return shape[:1].isalpha() and 2 * numbered >= len(shape.split())
+    if not shape[:1].isalpha() or 2 * numbered < len(shape.split()):  # nearly always, and at once
+        return False
+    return all(_shape_of(cell) == shape for cell in filled)
+
+
+def _shape_of(cell: str) -> str:
+    return re.sub(r"\d+", "#", re.sub(r"(?<=\d)[a-z]$", "", cell))
 
 
 def _are_too_many(cells: Cells) -> bool:

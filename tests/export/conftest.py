@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from functools import cache
 
 import numpy as np
 import pytest
+from torch.onnx._internal.exporter import _registration
 
 from pll.dataset import PartialLabelDataset
 from pll.export import ExportSource
@@ -40,6 +42,15 @@ def make_source(
         metrics={"transductive_accuracy": 0.5},
         replay=lambda: "<!doctype html><title>replay</title>",
     )
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _one_table_of_operators() -> Iterator[None]:
+    """What torch knows of ONNX operators is put together once, and not for each program."""
+    with pytest.MonkeyPatch.context() as patched:
+        once = staticmethod(cache(_registration.ONNXRegistry.from_torchlib))
+        patched.setattr(_registration.ONNXRegistry, "from_torchlib", once)
+        yield
 
 
 @pytest.fixture(scope="session")

@@ -68,7 +68,7 @@ def test_both_run_without_candid(sources: Callable[..., ExportSource], tmp_path:
                     np.testing.assert_array_equal(got.argmax(axis=1), probabilities[:size].argmax(axis=1))
 
 
-@pytest.mark.parametrize("temperatures", [(), (3.0,), (0.8, 3.0)])
+@pytest.mark.parametrize("temperatures", [(), (0.8, 3.0)])
 def test_probabilities_are_at_the_temperatures_of_the_model(
     temperatures: tuple[float, ...],
     sources: Callable[..., ExportSource],

@@ -330,8 +330,9 @@ def test_resumed_between_records_it_goes_on_bit_for_bit(name: str) -> None:
 @every_method
 @pytest.mark.parametrize("call", [1, 5])
 def test_stopped_anywhere_it_continues_bit_for_bit(name: str, call: int) -> None:
-    """Five batches an epoch: call 1 stops before the first, call 5 in the middle."""
-    for which, own in enumerate(custom_models(name)):
+    """Five batches an epoch: call 1 stops before the first, call 5 in the middle, where what was drawn matters."""
+    models = list(enumerate(custom_models(name)))
+    for which, own in models[:1] if call == 1 else models[-1:]:
         straight, expected = run_straight_through(name, which)
         stopped, resumed = small(name, **own), small(name, **own)
         done = []
@@ -362,9 +363,10 @@ WHOLE = np.round(X * 10)
 
 @every_method
 def test_arrays_of_every_kind(name: str) -> None:
-    expected = fit(small(name), WHOLE).label_weights_
+    once = {"epochs": 1} if "epochs" in METHODS[name]().get_params() else {}
+    expected = fit(small(name, **once), WHOLE).label_weights_
     for odd in (np.asfortranarray(WHOLE.astype(np.int64)), WHOLE.astype(">f4")):
-        result = fit(small(name), odd, SETS, Y.astype(np.uint8))
+        result = fit(small(name, **once), odd, SETS, Y.astype(np.uint8))
         np.testing.assert_array_equal(result.label_weights_, expected, odd.dtype.str)
 
 

@@ -5,8 +5,8 @@ from dataclasses import replace
 import streamlit as st
 
 from pll.errors import UserError
-from pll.export import ExportSource, preview
 from pll.export.run_export import export_source
+from pll.export.source import ExportSource, preview
 from pll.review.status import ReviewStatus
 from pll.runs import fit_loop
 from pll.runs.files import LABELS_FILE

@@ -127,7 +127,7 @@ def whole_forest(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def no_programs(monkeypatch: pytest.MonkeyPatch) -> None:
     """Exports leave out the two programs of the model, which take a second to trace; `tests/export` has them."""
-    from pll.export import EXPORTS
+    from pll.export.parts import EXPORTS
 
     for name in ("torch-program", "onnx"):  # replaced, not taken out: what is put back would be the last of them
         monkeypatch.setitem(EXPORTS, name, replace(EXPORTS[name], made_of=lambda source: None))

@@ -15,8 +15,8 @@ from pll.candidates import CandidateSets
 from pll.catalog.sources import Source
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError, unknown
-from pll.export import ExportSource
 from pll.export.run_export import export_source
+from pll.export.source import ExportSource
 from pll.formats import ENTRIES, FORMATS, ReadOptions, Results
 from pll.formats.json_objects import shape_of
 from pll.formats.results import read_results

@@ -17,9 +17,9 @@ from pll.export.programs import NotExportable, why_no_onnx, why_no_program, writ
 from pll.export.rendered import certificate_html
 from pll.export.source import ExportSource
 from pll.export.spreadsheet import neutralise
-from pll.features import Featuriser, save_features
+from pll.features.base import Featuriser
 from pll.features.serialization import ARRAYS_FILE as FEATURES_ARRAYS
-from pll.features.serialization import FEATURES_FILE
+from pll.features.serialization import FEATURES_FILE, save_features
 from pll.formats.reading import Reading
 from pll.io import write_bytes, write_csv, write_text
 from pll.methods.input_range import RANGE

@@ -7,9 +7,9 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from pll.export import ExportResult, ExportSource, export_all
-from pll.export.bundle import FilesDone
-from pll.export.replay import replay_html
+from pll.export.bundle import ExportResult, FilesDone, export_all
+from pll.export.replay.page import replay_html
+from pll.export.source import ExportSource
 from pll.methods.persistence import load_model
 from pll.review.follow import labels_now
 from pll.review.label_snapshot import snapshot_of

@@ -13,33 +13,7 @@
 (('width', 'colour = blue', 'colour = red'), [[1.0, 0.0, 1.0], [1.0, 1.0, 0.0]])
 """
 
-from pll.features.backbones import BACKBONES
-from pll.features.base import Featuriser
-from pll.features.selection import (
-    CHOICES,
-    FEATURISERS,
-    featurised,
-    featuriser,
-    fitted,
-    fitting_choices,
-    suggested,
-    without_folders,
-)
+from pll.features.selection import featurised, fitted, suggested
 from pll.features.serialization import load_features, save_features
-from pll.io import Progress
 
-__all__ = [
-    "BACKBONES",
-    "CHOICES",
-    "FEATURISERS",
-    "Featuriser",
-    "Progress",
-    "featuriser",
-    "featurised",
-    "fitted",
-    "fitting_choices",
-    "load_features",
-    "save_features",
-    "suggested",
-    "without_folders",
-]
+__all__ = ["featurised", "fitted", "load_features", "save_features", "suggested"]

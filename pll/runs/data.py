@@ -19,7 +19,8 @@ from pll.catalog.sources import Source
 from pll.copies import dealt
 from pll.dataset import PartialLabelDataset
 from pll.errors import Note, UserError
-from pll.features import Featuriser, featurised, fitted, suggested
+from pll.features import featurised, fitted, suggested
+from pll.features.base import Featuriser
 from pll.features.texts import TextFeatures
 from pll.formats.checks import listing
 from pll.io import Progress, is_mapped

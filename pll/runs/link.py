@@ -25,7 +25,7 @@ from pll import catalog
 from pll.annotations import SetRule
 from pll.catalog.sources import Source
 from pll.errors import UserError, did_you_mean
-from pll.features import without_folders
+from pll.features.selection import without_folders
 from pll.formats import ReadOptions
 from pll.formats.checks import listing
 from pll.methods import METHODS

@@ -11,7 +11,7 @@ import streamlit as st
 from pll import catalog
 from pll.catalog.sources import Source
 from pll.errors import UserError
-from pll.export.replay import replay_html
+from pll.export.replay.page import replay_html
 from pll.formats.checks import listing
 from pll.runs.config import format_settings
 from pll.runs.link import (

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from pll.catalog.sources import Source
-from pll.export.replay import replay_html
+from pll.export.replay.page import replay_html
 from pll.runs import fit_loop, run_data
 from pll.runs.config import RunConfig
 from pll.runs.folder import RunFolder

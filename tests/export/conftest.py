@@ -10,7 +10,7 @@ import pytest
 from torch.onnx._internal.exporter import _registration
 
 from pll.dataset import PartialLabelDataset
-from pll.export import ExportSource
+from pll.export.source import ExportSource
 from pll.methods import METHODS
 from pll.review.label_snapshot import LabelSnapshot
 from pll.runs.data import Splits

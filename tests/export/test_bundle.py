@@ -16,9 +16,10 @@ import pytest
 
 from pll.candidates import CandidateSets
 from pll.errors import UserError
-from pll.export import EXPORTS, ExportSource, export_all
-from pll.export.bundle import ExportResult
+from pll.export.bundle import ExportResult, export_all
+from pll.export.parts import EXPORTS
 from pll.export.readme import readme
+from pll.export.source import ExportSource
 from pll.methods import METHODS
 from pll.methods.classical import ClassicalEstimator, Iterations
 from pll.methods.persistence import load_model

@@ -22,8 +22,9 @@ from pll.annotations.data import Annotations
 from pll.candidates import CandidateSets
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
-from pll.export import EXPORTS, ExportSource
 from pll.export.convert import certified_results
+from pll.export.parts import EXPORTS
+from pll.export.source import ExportSource
 from pll.formats import FORMATS, Results
 from pll.formats.label_frame import Decision
 from pll.formats.results import read_results

@@ -16,7 +16,7 @@ from scipy.special import softmax
 from pll.candidates import CandidateSets
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
-from pll.export import ExportSource
+from pll.export.source import ExportSource
 from pll.formats.label_frame import LABELS_CSV, NUMBERS, Decision, LabelColumn, labels_frame
 from pll.formats.results import Results
 from pll.formats.tabular.cells import split_cell

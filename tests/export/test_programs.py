@@ -15,8 +15,8 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from pll.export import ExportSource, NotExportable
-from pll.export.programs import write_onnx, write_torch_program
+from pll.export.programs import NotExportable, write_onnx, write_torch_program
+from pll.export.source import ExportSource
 
 ELSEWHERE = """
 import importlib.util, json

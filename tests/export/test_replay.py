@@ -18,9 +18,8 @@ from hypothesis import strategies as some
 from pll.candidates import CandidateSets
 from pll.catalog.sources import Source
 from pll.dataset import PartialLabelDataset
-from pll.export.replay import replay_html
 from pll.export.replay.film import SCALE, film, quantised
-from pll.export.replay.page import script
+from pll.export.replay.page import replay_html, script
 from pll.runs import fit_loop, run_data
 from pll.runs.config import RunConfig
 from pll.runs.folder import RunFolder

@@ -10,7 +10,7 @@ import pytest
 
 from pll.cli.main import main
 from pll.errors import UserError
-from pll.export import EXPORTS
+from pll.export.parts import EXPORTS
 from pll.export.run_export import export_run, export_source
 from pll.methods.persistence import load_model
 from pll.runs import fit_loop, run_data

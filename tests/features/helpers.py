@@ -9,7 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from pll.dataset import PartialLabelDataset
-from pll.features import Featuriser, load_features, save_features
+from pll.features import load_features, save_features
+from pll.features.base import Featuriser
 from pll.images import Pictures, encode
 
 

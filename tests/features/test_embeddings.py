@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from pll.errors import UserError
-from pll.features import featuriser, without_folders
 from pll.features.embeddings import EmbeddingFeatures
+from pll.features.selection import featuriser, without_folders
 from tests.features.helpers import saved_and_loaded, texts
 
 TEXTS = ["The cat sleeps on the sofa.", "A kitten naps on the couch.", "Interest rates rose again in March.", ""]

@@ -8,8 +8,7 @@ import pytest
 
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
-from pll.features import featurised, featuriser, fitted, suggested
-from pll.features.selection import JoinedFeatures
+from pll.features.selection import JoinedFeatures, featurised, featuriser, fitted, suggested
 from pll.images import Pictures
 from tests.features.helpers import folder_of, saved_and_loaded, table, texts, words
 from tests.features.test_images import picture

@@ -15,8 +15,9 @@ import pytest
 
 from pll.catalog.sources import Source
 from pll.errors import UserError
-from pll.export import archive_data, exporters_of
+from pll.export.bundle import archive_data
 from pll.export.convert import convert
+from pll.export.parts import exporters_of
 from pll.export.run_export import export_source
 from pll.review.database import Database
 from pll.review.desk import Desk

@@ -11,7 +11,7 @@ from streamlit.delta_generator import DeltaGenerator
 from pll.annotations import Annotations
 from pll.catalog.sources import Source
 from pll.dataset import PartialLabelDataset
-from pll.features import CHOICES, fitting_choices, suggested, without_folders
+from pll.features.selection import CHOICES, fitting_choices, suggested, without_folders
 from pll.formats.checks import listing
 from pll.runs.config import DataConfig, RunConfig
 from pll.runs.data import (

@@ -11,9 +11,11 @@ from typing import Literal
 import streamlit as st
 
 from pll.errors import UserError
-from pll.export import EXPORTS, Exporter, ExportSource, archive_data, archive_name, exporters_of
+from pll.export.bundle import archive_data, archive_name
 from pll.export.convert import Conversion, certified_results, files_of, has_a_row_an_answer, of_run, results_of
+from pll.export.parts import EXPORTS, Exporter, exporters_of
 from pll.export.run_export import export_source
+from pll.export.source import ExportSource
 from pll.export.spreadsheet import neutralise
 from pll.formats import FORMATS, Results
 from pll.runs.folder import RunFolder

@@ -27,11 +27,11 @@ if TYPE_CHECKING:  # what `__getattr__` returns, for type checkers; a test compa
     from pll.methods.model_selection import covering_rate_scorer as covering_rate_scorer
     from pll.methods.persistence import load_model as load_model
     from pll.methods.persistence import save_model as save_model
-    from pll.synthesis import flip_binomial as flip_binomial
-    from pll.synthesis import flip_by_instance as flip_by_instance
-    from pll.synthesis import flip_pair as flip_pair
-    from pll.synthesis import flip_uniform as flip_uniform
-    from pll.synthesis import flip_with_matrix as flip_with_matrix
+    from pll.synthesis.flips import flip_binomial as flip_binomial
+    from pll.synthesis.flips import flip_by_instance as flip_by_instance
+    from pll.synthesis.flips import flip_pair as flip_pair
+    from pll.synthesis.flips import flip_uniform as flip_uniform
+    from pll.synthesis.flips import flip_with_matrix as flip_with_matrix
 
 __version__ = "0.1.0"
 
@@ -69,7 +69,7 @@ if TYPE_CHECKING:
 
 _PLACES = {
     **dict.fromkeys(
-        ("flip_binomial", "flip_pair", "flip_uniform", "flip_with_matrix", "flip_by_instance"), "pll.synthesis"
+        ("flip_binomial", "flip_pair", "flip_uniform", "flip_with_matrix", "flip_by_instance"), "pll.synthesis.flips"
     ),
     **dict.fromkeys(("load_model", "save_model"), "pll.methods.persistence"),
     **dict.fromkeys(("read", "write"), "pll.formats"),

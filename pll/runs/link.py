@@ -34,8 +34,9 @@ from pll.runs.config import AS_GIVEN, DataConfig, RunConfig, new_estimator
 from pll.runs.description import RUN_FIELDS, Field, FieldKind, setting_of
 from pll.runs.lanes import check_lanes
 from pll.runs.run import MOST_LANES
-from pll.synthesis import FLIP_SETTINGS, Flip
+from pll.synthesis import Flip
 from pll.synthesis.label_noise import Noisy
+from pll.synthesis.names import FLIP_SETTINGS
 
 LONGEST_LINK = 6000
 """Characters of a link: browsers take more, but mail programs and chats break longer ones."""

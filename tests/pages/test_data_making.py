@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from pll.runs.config import DataConfig
-from pll.synthesis import FLIPS
 from pll.synthesis.label_noise import Noisy
+from pll.synthesis.names import FLIPS
 from pll.ui.data import loader
 from tests.page_helpers import bring_by, button, figures, with_details
 

@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 
 from pll.candidates import CandidateSets
 from pll.errors import UserError
-from pll.synthesis import (
-    FLIPS,
+from pll.synthesis import flips
+from pll.synthesis.ambiguity import flip_matrix
+from pll.synthesis.flips import (
     Flip,
     binomial_matrix,
     flip,
@@ -20,12 +21,10 @@ from pll.synthesis import (
     flip_pair,
     flip_uniform,
     flip_with_matrix,
-    flips,
     instance_probabilities,
     uniform_matrix,
 )
-from pll.synthesis.ambiguity import flip_matrix
-from pll.synthesis.names import Way
+from pll.synthesis.names import FLIPS, Way
 
 MANY = 200_000
 

@@ -18,9 +18,9 @@ from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
 from pll.runs.config import DataConfig
 from pll.runs.data import single_labels
-from pll.synthesis import FLIPS, Flip, flip_matrix_of
+from pll.synthesis import Flip, flip_matrix_of
 from pll.synthesis.label_noise import Noisy, estimated_confusion
-from pll.synthesis.names import NOISY
+from pll.synthesis.names import FLIPS, NOISY
 from pll.synthesis.transitions import (
     Matrix,
     checked_transitions,

@@ -107,7 +107,7 @@ _NOBODY = {"feature": "nobody's: learn from them"}
 def _give(table: Proposal, group: Mapping[str, str], role: str) -> None:
     """Give the columns of classes a role; what says that there is no answer is none, but for an output of a model."""
     whole = Counter(map(spelling, group))
-    others = (table.words(name) for name in table.open() if name not in group)
+    others = (table.words(name) for name in (table.open() if group else ()) if name not in group)
     if any(len(words) > 1 and share_among(words, whole) >= NEARLY_ALL for words in others):
         group = dict(zip(group, group, strict=True))  # another column has them in full: `Salix alba`
     for name, own in group.items():

@@ -475,15 +475,19 @@ def _shape(text: str, whole: bool) -> tuple[str, str]:
         said = [one for value in found for one in value]
         if said and all(isinstance(one, list) and all(isinstance(label, str | int) for label in one) for one in said):
             return "keyed answers", ""
+    names = {*values, *filter(None, [rest[1:]])}
+    are_parts = len(names) > 1 and names <= WORDS["train"] | WORDS["test"]
     if len(found) > 1 and all(isinstance(value, list) for value in found):
         sizes = {len(value) for value in found}
         inner = any(isinstance(one, dict) for value in found for one in value)
+        if are_parts and not inner:
+            raise UserError("The parts are lists of labels, and nothing says of what; bring lists of objects.")
         if len(sizes) == 1 and (min(sizes) > len(found) or inner) and (closed or rest == "["):
             return "columns", ""
         if not inner:
             return "keyed lists", ""
-    lists, names = _lists_in(values), [*values, *filter(None, [rest[1:]])]
-    if lists == [*values] and (len(lists) > 1 or rest[1:]) and {*names} <= WORDS["train"] | WORDS["test"]:
+    lists = _lists_in(values)
+    if lists == [*values] and are_parts:
         return "parts", ""
     within = {key: _lists_in(value) for key, value in values.items() if isinstance(value, dict)}
     lists = lists or [f"{key}{_WITHIN}{name}" for key, names in within.items() if len(names) == 1 for name in names]

@@ -886,8 +886,7 @@ def _count_up(cells: Cells) -> bool:
 def _took(table: Proposal, name: str) -> bool:
     """Whether a column is called as how long something took, where another says who answered: `elapsed_ms`, `rt`."""
     words = words_of(name)
-    said = {*words[:1], *words[-1:]}
-    return not WORDS["span"].isdisjoint(said) and bool(table.usual("worker", list(table.raw)))
+    return not WORDS["span"].isdisjoint([*words[:1], *words[-1:]]) and bool(table.usual("worker", list(table.raw)))
 
 
 def _says_own_name(table: Proposal, name: str) -> bool:

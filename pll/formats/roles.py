@@ -76,6 +76,8 @@ from pll.formats.voters import (
     vocabulary,
 )
 
+Table = Sequence[Cells]
+"""The first cells of each column."""
 Given = Mapping[str, str]
 """By name of a column, the role that it was given."""
 
@@ -180,13 +182,7 @@ def _looked_at(look: Callable[..., tuple[Column, ...]]) -> Callable[..., tuple[C
 
 @_looked_at
 def _roles_of(
-    header: Sequence[str],
-    sample: Sequence[Cells],
-    explicit: Given,
-    form: Form | None,
-    codes: Codes,
-    certain: Given,
-    are_decimal: bool,
+    header: Sequence[str], sample: Table, explicit: Given, form: Form | None, codes: Codes, certain: Given, comma: bool
 ) -> tuple[Column, ...]:
     """The columns as the rules take them, with the answers to questions that follow from the roles that are given."""
     raw = dict(zip(header, sample, strict=True))
@@ -195,8 +191,8 @@ def _roles_of(
         if role == "candidates" and read[name][0] == "others":
             read[name] = "shares", [names_shared(cell) for cell in raw[name]]
     objects, cells = {name: kind for name, (kind, _) in read.items()}, {name: some for name, (_, some) in read.items()}
-    commas = dict(zip(header, have_decimal_commas(sample, certain=are_decimal), strict=True))
-    before = _roles_of(header, sample, {}, form, codes, certain, are_decimal) if explicit else ()
+    commas = dict(zip(header, have_decimal_commas(sample, certain=comma), strict=True))
+    before = _roles_of(header, sample, {}, form, codes, certain, comma) if explicit else ()
     called = {(one.name, one.role): one.display_name for one in before}  # what a column is of, in a role that it had
 
     @remembered()

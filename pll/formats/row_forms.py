@@ -239,7 +239,8 @@ def persons(table: Proposal) -> None:
         has_truth = bool(table.usual("true_label", table.open()))
         if (sent or named or distinct) and not (numbered or has_texts or has_truth):
             of_words = which(table, *ITEM, *(() if sent or named else ("!number",)))
-            numbered = _of_any_name(table, [name for name in of_words if name != person])
+            least = LEAST_NUMBERED if table.usual("worker", distinct) else 2 * LEAST_NUMBERED
+            numbered = _of_any_name(table, [name for name in of_words if name != person], least)
         elif not sent:
             numbered = [names for names in numbered if _are_items(table, names)]
         items, person = (numbered[0], [*named, *numbers, *distinct, *sent][0]) if len(numbered) == 1 else ([], None)
@@ -263,11 +264,11 @@ def persons(table: Proposal) -> None:
     )
 
 
-def _of_any_name(table: Proposal, names: Sequence[str]) -> list[list[str]]:
+def _of_any_name(table: Proposal, names: Sequence[str], least: int) -> list[list[str]]:
     """The columns of one vocabulary, whatever they are called (sentences, titles), if they are a thing each."""
     same = _of_one_question(table, names)
     names = [name for name in names if name in same]
-    return [names] if len(names) >= 2 * LEAST_NUMBERED and _are_items(table, names) else []
+    return [names] if len(names) >= least and _are_items(table, names) else []
 
 
 def _are_items(table: Proposal, names: Sequence[str]) -> bool:

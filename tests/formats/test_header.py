@@ -112,6 +112,16 @@ def test_columns_of_any_name_are_things_where_people_agree_in_them(tmp_path: Pat
     assert data.annotations is not None and data.annotations.n_annotators == 40
 
 
+@pytest.mark.parametrize(("who", "items"), [("", 12), ("rater", 7)])
+def test_rows_of_people_are_asked_about_be_they_called_so_or_not(tmp_path: Path, who: str, items: int) -> None:
+    rolls = random.Random(7)
+    names = [f"{first} {second}" for first in ("Old", "New", "High") for second in ("Moor", "Fell", "Dale", "Tarn")]
+    truth = [rolls.choice(WORDS) for _ in names[:items]]
+    rows = [[person, *(said(rolls, word) for word in truth)] for person in ("Ann", "Bob", "Cem", "Dan", "Eva", "Fay")]
+    asked = question(formats.columns(table(tmp_path, [who, *names[:items]], rows)))
+    assert asked is not None and "a row is a person" in asked.answers[0][0]
+
+
 @pytest.mark.parametrize("suffix", ["csv", "xlsx"])
 def test_a_row_of_questions_above_numbers_says_what_these_mean(tmp_path: Path, suffix: str) -> None:
     """As SoSci Survey writes it: the codes stand in the text of each question."""
@@ -173,3 +183,11 @@ def test_labels_above_a_row_that_nobody_labelled_are_no_header(tmp_path: Path) -
     rows += [[f"x{k}", *(said(rolls, WORDS[k % 3]) for _ in "abc")] for k in range(2, 40)]
     data = formats.read(table(tmp_path, ["item", *["rater"] * 3], rows))
     assert len(data) == 40 and data.annotations is not None and data.annotations.n_annotators == 3
+
+
+@pytest.mark.parametrize("first", ["fen,bog,fen", "fen,bog,mire", "p0,fen,fen"])
+def test_words_of_voters_without_a_header_lose_no_line(first: str) -> None:
+    words = ("fen", "bog", "mire")
+    below = [[words[k % 3], words[(k + k // 5) % 3], words[(k + k // 7) % 3]] for k in range(30)]
+    below = [[f"p{k + 1}", *row[1:]] for k, row in enumerate(below)] if first.startswith("p0") else below
+    assert header_of([first.split(","), *below]).rows == 0

@@ -109,6 +109,13 @@ def test_a_file_is_of_one_shape_whatever_its_size(tmp_path: Path, shape: str, fi
             assert sum(1 for _ in json_objects.records(path)) == size
 
 
+@pytest.mark.parametrize("test", [["cat", "dog"], ["cat", "dog"] * 8])
+def test_parts_of_labels_alone_are_no_voters(tmp_path: Path, test: list[str]) -> None:
+    (tmp_path / "data.json").write_text(json.dumps({"train": ["cat", "dog"] * 8, "test": test}))
+    with pytest.raises(UserError, match="nothing says of what; bring lists of objects"):
+        formats.read(tmp_path / "data.json")
+
+
 def test_lists_called_as_parts_of_a_split_are_these(tmp_path: Path) -> None:
     path, out = tmp_path / "birds.json", tmp_path / "out.json"
     rows = [{"id": f"i{k}", "width": k / 7, "candidates": ["wren", "tit"][: 1 + k % 2]} for k in range(9)]

@@ -57,7 +57,7 @@ def test_nothing_is_unpickled(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["X", "features", "candidates", "y", "votes"])
 def test_an_array_without_rows_is_named(tmp_path: Path, name: str) -> None:
-    with pytest.raises(UserError, match=rf"The array {name} is a single value .* {name}="):
+    with pytest.raises(UserError, match=rf"The array {name} is a single value; .* {name}="):
         saved(tmp_path, **({} if name == "features" else {"X": np.ones((3, 2))}) | {name: np.array(1.0)})
 
 

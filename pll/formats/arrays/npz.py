@@ -269,10 +269,7 @@ def _check_rows(arrays: Arrays, names: Collection[str]) -> None:
     """
     for name in sorted(arrays.keys() & names):
         if arrays[name].ndim == 0:
-            raise UserError(
-                f"The array {name} is a single value (shape ()); it must have a row for each example. Save the whole "
-                f"array: np.savez(…, {name}=np.array([…]))."
-            )
+            raise UserError(f"The array {name} is a single value; save one with a row for each example: {name}=[…].")
 
 
 def _without_features(names: Sequence[str]) -> UserError:

@@ -195,9 +195,8 @@ def have_decimal_commas(columns: Sequence[Cells], *, certain: bool = False) -> l
         is_one = bool(commas) and len(commas) + whole >= len(filled)
         with_commas.append(is_one)
         certain = certain or (is_one and any(not _THOUSANDS.fullmatch(cell) for cell in commas))
-    if not (certain and any(with_commas)):
-        return [False] * len(with_commas)
-    return [is_one or _are_thousands(cells) for is_one, cells in zip(with_commas, columns, strict=True)]
+    are_some = certain and any(with_commas)
+    return [are_some and (is_one or _are_thousands(cells)) for is_one, cells in zip(with_commas, columns, strict=True)]
 
 
 def _are_thousands(cells: Cells) -> bool:

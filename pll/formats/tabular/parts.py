@@ -447,12 +447,10 @@ def says_of_items(about: Records, table: Records) -> bool:
     >>> says_of_items(Records.of({"ann": ["1", "2"], "name": ["mild", "sore"]}), answers)
     False
     """
-    cells = {name: cells_of(about, name) for name in about.names}
-    keys = [name for name, some in cells.items() if name in table.names and len({*some}) == len(some)]
-    named = {name: cells_of(table, name) for name in keys}
-    named = {name: some for name, some in named.items() if {*some} <= {*cells[name]}}
-    are_measured = any(map(has_fractions, cells.values()))
-    return any(are_measured or len({*some}) == len(some) for some in named.values())
+    keys = [name for name in about.names if name in table.names and _names_rows(about, name)]
+    keys = [name for name in keys if {*cells_of(table, name)} <= {*cells_of(about, name)}]
+    are_measured = any(has_fractions(cells_of(about, name)) for name in about.names)
+    return any(are_measured or _names_rows(table, name) for name in keys)
 
 
 def _is_truth_of(table: Records, about: Records, others: Sequence[str], same: Sequence[str]) -> bool:

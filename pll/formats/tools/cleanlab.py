@@ -15,7 +15,7 @@ from pll.errors import UserError
 from pll.formats.base import ReadOptions
 from pll.formats.forms import USUAL, plain_name
 from pll.formats.names import CONSENSUS_COLUMNS, NUMBERED, check_header, marked
-from pll.formats.reading import LINES
+from pll.formats.reading import LINES, question
 from pll.formats.records import Records
 from pll.formats.results import OUR_NAME, Results
 from pll.formats.roles import roles_of
@@ -61,7 +61,10 @@ class Cleanlab(Csv):
 
     def table(self, path: Path, options: ReadOptions) -> Records:
         table = super().table(path, options)
-        if {column.role for column in table.plan(options)} >= set(LINES):
+        columns = table.plan(options)
+        asked = question(columns)
+        may_be_people = asked is not None and "person" in asked.answers[0][1].values()
+        if may_be_people or {column.role for column in columns} >= set(LINES):
             return table
         names = check_header(table.names)
         roles = {name: "annotator" for name, cells in zip(names, table.sample(), strict=True) if _are_classes(cells)}

@@ -175,8 +175,8 @@ class Npz(Format):
             (of_classes,) = names_of
             arrays |= names_of
             others.remove(of_classes)
-        known = [name for name in others if words_of(name)[:1] == ("y",) or says("settled", name)]
-        known = [] if "y" in parts[0] else known
+        usual = [] if "y" in parts[0] else others
+        known = [name for name in usual if words_of(name)[:1] == ("y",) or says("settled", name)]
         found = loose if loose else _those_in(source, known, options.max_bytes, "iu", 1)
         shape = arrays[parts[0]["X"]].shape[:1]
         found = {name: found[name] for name in known if name in found and np.shape(found[name]) == shape}

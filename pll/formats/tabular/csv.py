@@ -13,7 +13,6 @@ import itertools
 import mmap
 import re
 from array import array
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -263,10 +262,6 @@ def text_of_file(path: Path, delimiters: str) -> Text:
     return Text(path, encoding, len(head) - len(plain), mark, escaped)
 
 
-_ESCAPED = re.compile(r'(?<!\\)\\"')
-"""A quote with one backslash before it; of two, the first is of the second."""
-
-
 def unescaped(text: str) -> str:
     r"""Return text with the quotes inside of quotes written twice, as CSV has them.
 
@@ -275,11 +270,11 @@ def unescaped(text: str) -> str:
     >>> print(unescaped(r'"a \"b\" c","C:\\",1'))
     "a ""b"" c","C:\\",1
     """
-    return _ESCAPED.sub('""', text)
+    return re.sub(r'(?<!\\)\\"', '""', text)  # of two, the first is of the second
 
 
 def are_escaped(text: str, mark: str) -> bool:
-    r"""Whether more rows have one width where a backslash before a quote says that it is inside of quotes.
+    r"""Whether a cell in quotes goes on behind a quote with a backslash before it, as in no other way of writing.
 
     Parameters
     ----------
@@ -290,17 +285,11 @@ def are_escaped(text: str, mark: str) -> bool:
 
     Examples
     --------
-    >>> are_escaped('"a","b"\n"6\\", or 7","x"\n', ","), are_escaped('a\tb\n{"c": "\\"d\\""}\tx\n', "\t")
+    >>> are_escaped('"a","b"\n"6\\" or 7","x"\n', ","), are_escaped('a\tb\n{"c": "\\"d\\""}\tx\n', "\t")
     (True, False)
     """
-    if _ESCAPED.search(text) is None:
-        return False
-    widths = [Counter[int](), Counter[int]()]
-    for some, one in zip(widths, (text, unescaped(text)), strict=True):
-        with suppress(csv.Error):
-            some.update(map(len, csv.reader(io.StringIO(one, newline=""), delimiter=mark, strict=True)))
-    as_it_is, without = (max(some.values(), default=0) for some in widths)
-    return without > as_it_is
+    mark = re.escape(mark)
+    return re.search(rf'(?:\A|[{mark}\r\n])"[^"]*(?<!\\)\\"[^"{mark}\r\n]', text) is not None
 
 
 @lru_cache(maxsize=4)  # as with `delimiter_of`, the same file is begun several times
@@ -405,7 +394,8 @@ class Delimited(TableFormat):
         text = text_of_file(source, self.delimiters)
         header, top = text.header, text.top.number
         names = [free_name(name, [one.strip() for one in header.names]) for name in added]
-        comma = self._has_decimal_commas(source, text, options)
+        comma = any(column.comma and column.role not in OF_NAMES for column in self.columns(source, options))
+        comma = comma or text.has_decimal_commas
         values, none = zip(*added.values(), strict=True), [None] * len(names)
         with path.open("w", encoding="utf-8", newline="") as file:
             for row in text.rows():
@@ -420,11 +410,6 @@ class Delimited(TableFormat):
                 line = row.text.rstrip("\r\n")
                 file.write(f"{line}{text.delimiter}{_joined(cells, text.delimiter, comma)}{row.text[len(line) :]}")
         encode_like(source, path)
-
-    def _has_decimal_commas(self, source: Path, text: Text, options: ReadOptions) -> bool:
-        """Whether the file's own numbers are written as 1,5; one with semicolons and no number as 1.5 has them, too."""
-        of_columns = any(column.comma and column.role not in OF_NAMES for column in self.columns(source, options))
-        return of_columns or text.has_decimal_commas
 
 
 class Csv(Delimited):

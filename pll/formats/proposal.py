@@ -884,9 +884,13 @@ def _count_up(cells: Cells) -> bool:
 
 
 def _took(table: Proposal, name: str) -> bool:
-    """Whether a column is called as how long something took, where another says who answered: `elapsed_ms`, `rt`."""
-    words = words_of(name)
-    return not WORDS["span"].isdisjoint([*words[:1], *words[-1:]]) and bool(table.usual("worker", list(table.raw)))
+    """Whether a column is called as how long something took, where another says who answered: `elapsed_ms`, `rt`.
+
+    What is the same in all lines of an example, as of a call, is of the example.
+    """
+    words, tasks = words_of(name), [task for task in table.having("task") if table.comes_again(task)]
+    is_time = not WORDS["span"].isdisjoint([*words[:1], *words[-1:]]) and bool(table.usual("worker", list(table.raw)))
+    return is_time and not (tasks and table.is_function(name, *table.having("task")))
 
 
 def _says_own_name(table: Proposal, name: str) -> bool:

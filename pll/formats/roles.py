@@ -76,8 +76,6 @@ from pll.formats.voters import (
     vocabulary,
 )
 
-Table = Sequence[Cells]
-"""The first cells of each column."""
 Given = Mapping[str, str]
 """By name of a column, the role that it was given."""
 
@@ -182,7 +180,13 @@ def _looked_at(look: Callable[..., tuple[Column, ...]]) -> Callable[..., tuple[C
 
 @_looked_at
 def _roles_of(
-    header: Sequence[str], sample: Table, explicit: Given, form: Form | None, codes: Codes, certain: Given, comma: bool
+    header: Sequence[str],
+    sample: Sequence[Cells],
+    explicit: Given,
+    form: Form | None,
+    codes: Codes,
+    certain: Given,
+    comma: bool,
 ) -> tuple[Column, ...]:
     """The columns as the rules take them, with the answers to questions that follow from the roles that are given."""
     raw = dict(zip(header, sample, strict=True))

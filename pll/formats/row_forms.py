@@ -957,7 +957,7 @@ def _lines_of_nobody(table: Proposal, *, are_scored: bool = False) -> None:
         weights = _weights(table, task, votes[0]) if votes else {}
         others = [name for name in table.raw if name not in (task, *votes, *weights)]
         others = which(table, "!named id", "!of a fact", "!dates", among=others)
-        others = [name for name in others if not _counts_lines(table, task, name)]
+        others = [name for name in others if not (_says_how_sure(name) or _counts_lines(table, task, name))]
         others = [name for name in others if 2 * len(present_cells(table.raw[name])) > len(table.raw[name])]
         is_told = task not in coded or bool(weights and which(table, "measured", among=others))
         is_told = is_told and (not are_scored or any(map(_says_how_sure, weights)))

@@ -10,7 +10,7 @@ import pytest
 
 from pll import formats
 from pll.formats import ReadOptions
-from pll.formats.reading import form_of
+from pll.formats.reading import form_of, question
 from pll.formats.results import Results
 from pll.formats.tabular.header import header_of
 

@@ -753,3 +753,24 @@ def test_a_task_that_each_person_answers_again_and_again_is_a_question(tmp_path:
     table[["item", "task", "worker", "label"]].to_csv(tmp_path / "lines.csv", index=False)
     with pytest.raises(UserError, match=r"several questions.*tone: tone gut …, topic: topic gut …"):
         formats.read(tmp_path / "lines.csv")
+
+
+@pytest.mark.parametrize("called", ["duration_ms", "elapsed_ms"])
+def test_how_long_a_call_is_is_learnt_from_and_how_long_an_answer_took_is_not(tmp_path: Path, called: str) -> None:
+    rolls, table = random.Random(8), lines().drop(columns=["Kommentar", "gold"]).rename(columns={"Wer": "rater"})
+    of_calls = [round(rolls.uniform(3, 9), 2) for _ in range(40)]
+    is_of_call = called == "duration_ms"
+    table[called] = [of_calls[k // 3] if is_of_call else round(rolls.uniform(3, 9), 2) for k in range(120)]
+    table.to_csv(tmp_path / "x.csv", index=False)
+    assert (called in read_first(tmp_path / "x.csv").feature_names) is is_of_call
+
+
+def test_a_label_a_search_found_is_a_candidate_whatever_its_score(tmp_path: Path) -> None:
+    rows = [
+        f"q{k},my order of item {k} is lost,{LABELS[(k + at) % 3]},{at},{30 / (at + k)}"
+        for k in range(1, 31)
+        for at in (1, 2)
+    ]
+    (tmp_path / "x.csv").write_text("\n".join(["query_id,query,candidate_intent,rank,bm25_score", *rows]))
+    data = read_first(tmp_path / "x.csv")
+    assert data.candidates is not None and data.candidates.sizes.tolist() == [2] * 30 and not data.feature_names

@@ -999,8 +999,8 @@ def _only_word(fields: Mapping[str, Any]) -> str | None:
 def shares_of(cell: str) -> dict[str, float] | None:
     """Return how likely or how frequent each label is, of a JSON object of such numbers; None of any other cell.
 
-    Of shares the likeliest labels that make up `COVERED` of their sum, of counts all above 0. Where a label has null,
-    as in a struct of Arrow, nobody gave it.
+    Of shares the likeliest labels that make up `COVERED` of their sum, or of 1 where that is less; of counts all above
+    0. Where a label has null, as in a struct of Arrow, nobody gave it.
 
     Examples
     --------
@@ -1018,7 +1018,7 @@ def shares_of(cell: str) -> dict[str, float] | None:
     if not all(map(_is_share, shares.values())):
         return None
     positive = {name: value for name, value in shares.items() if value > 0 and name}
-    whole = sum(positive.values())
+    whole = max(1.0, sum(positive.values()))  # of the likeliest five, what is left is of labels that are not named
     if not positive or all(value == round(value) for value in positive.values()):
         return positive
     ahead, least = 0.0, 0.0

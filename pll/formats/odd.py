@@ -33,7 +33,7 @@ from pll.formats.forms import FIRST_WITHOUT_SPACES, NO_ANSWER, WORDS, any_of
 from pll.formats.names import UNNAMED, two_names
 from pll.formats.proposal import says
 from pll.formats.reading import CODEBOOK, PERSONS, SWAPPED, option
-from pll.formats.tabular.answer_cells import is_sentence
+from pll.formats.tabular.answer_cells import graded_by_signs, is_sentence
 from pll.formats.tabular.cells import NEARLY_ALL, is_no_answer, is_number, spelling
 from pll.formats.tabular.header import begins_as_total
 
@@ -289,7 +289,8 @@ def _marks(data: PartialLabelDataset, options: ReadOptions) -> Iterator[Oddity]:
     """Classes, or true labels, called as what means that there is no answer; "none" may be one."""
     if len(data) >= FEW_EXAMPLES and not options.class_names and "*" not in options.keep:
         many = data.annotations is not None
-        names = [one for one in data.class_names if is_no_answer(one, among_votes=many)]
+        graded = graded_by_signs(data.class_names)
+        names = [one for one in data.class_names if is_no_answer(one, among_votes=many) and one not in graded]
         names = [one for one in names if spelling(one) not in ("none", *NO_ANSWER["unless often"])]
         names = [name for name in names if name not in options.keep] if len(names) < data.n_classes - 1 else []
         of_columns = {role for role in data.reading.get("roles", {}).values() if role in ("count", "probability")}

@@ -413,7 +413,9 @@ def _sets(table: Proposal) -> None:
     called = [name for name in several if says("candidate", name)]
     called = [name for name in called if 2 * len(table.words(name)) <= len(table.raw[name])]
     table.give_first([*table.usual("candidates", several), *called], "candidates")
-    single = which(table, "an option", "word") or which(table, "own name", "!an id")
+    coded = which(table, "an option", "!fractions", "!marks")  # 41025: a trade
+    coded = [name for name in coded if "cand" in name.casefold()]
+    single = which(table, "an option", "word") or coded or which(table, "own name", "!an id")
     table.give_all(single if len(single) > 1 and not table.having("candidates") else (), "candidate")
 
 

@@ -113,13 +113,14 @@ def test_columns_of_any_name_are_things_where_people_agree_in_them(tmp_path: Pat
 
 
 @pytest.mark.parametrize(("who", "items"), [("", 12), ("rater", 7)])
-def test_rows_of_people_are_asked_about_be_they_called_so_or_not(tmp_path: Path, who: str, items: int) -> None:
+def test_rows_of_people_are_asked_about_where_nothing_calls_them_so(tmp_path: Path, who: str, items: int) -> None:
     rolls = random.Random(7)
     names = [f"{first} {second}" for first in ("Old", "New", "High") for second in ("Moor", "Fell", "Dale", "Tarn")]
     truth = [rolls.choice(WORDS) for _ in names[:items]]
     rows = [[person, *(said(rolls, word) for word in truth)] for person in ("Ann", "Bob", "Cem", "Dan", "Eva", "Fay")]
-    asked = question(formats.columns(table(tmp_path, [who, *names[:items]], rows)))
-    assert asked is not None and "a row is a person" in asked.answers[0][0]
+    columns = formats.columns(table(tmp_path, [who, *names[:items]], rows))
+    asked = question(columns)
+    assert form_of(columns) == "person" if who else asked is not None and "a row is a person" in asked.answers[0][0]
 
 
 @pytest.mark.parametrize("suffix", ["csv", "xlsx"])

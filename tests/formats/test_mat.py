@@ -299,6 +299,18 @@ def test_a_matrix_as_wide_as_the_people_that_are_named_is_their_votes(tmp_path: 
     assert len(data.class_names) == 4 and data.annotations is not None and len(data.annotations.labels) == votes.size
 
 
+@pytest.mark.parametrize("truth", ["true_region", "y"])
+def test_the_truth_beside_features_of_any_name_tells_the_votes(tmp_path: Path, truth: str) -> None:
+    rng = np.random.default_rng(4)
+    true = rng.integers(1, 5, (60, 1))
+    votes = np.where(rng.random((60, 6)) < 0.6, true, rng.integers(0, 5, (60, 6)))
+    regions = np.array([["North", "South", "East", "West"]], dtype=object)
+    data = saved(tmp_path, formants=rng.normal(500, 90, (60, 3)), votes=votes, regions=regions, **{truth: true})
+    assert data.class_names == ("North", "South", "East", "West") and data.y is not None
+    assert np.array_equal(data.y, true.ravel() - 1)
+    assert data.annotations is not None and data.annotations.n_answers == (votes > 0).sum()
+
+
 def test_votes_names_and_the_truth_may_be_fields_of_a_struct(tmp_path: Path) -> None:
     rng = np.random.default_rng(15)
     true = np.arange(30)[:, None] % 3 + 1

@@ -28,8 +28,9 @@ from pll.formats.arrays.layouts import FileArrays, arrange, kind_of_numbers, lab
 from pll.formats.arrays.mat5 import is_mat5, is_mat73, read_v5
 from pll.formats.base import Format, ReadOptions
 from pll.formats.checks import BOMB_BYTES, BOMB_RATIO, check_ids, listing, parsing, readable
-from pll.formats.forms import ARRAYS
+from pll.formats.forms import ARRAYS, words_of
 from pll.formats.labels import sets_of
+from pll.formats.proposal import says
 from pll.formats.results import Results
 from pll.formats.tabular.writer import limitations
 
@@ -58,7 +59,12 @@ class Mat(Format):
 
     def read(self, path: Path, options: ReadOptions) -> PartialLabelDataset:
         variables, others, inside = _load(path, options.max_bytes)
-        parts = parts_among(variables) or [{"X": [*variables][-1]}]  # the only features, whatever they are called
+        parts = parts_among(variables)
+        if not parts:  # the only features, whatever they are called
+            parts = [{**part, "X": [*variables][-1]} for part in parts_among([*variables, "X"])[:1]]
+        if "y" not in parts[0] and (truth := _truth_among(path, others, variables[parts[0]["X"]], options.max_bytes)):
+            parts, variables = [{**parts[0], "y": next(iter(truth))}, *parts[1:]], variables | truth
+            others = [name for name in others if name not in truth]
         votes, marks, cells = "", "", _cells(path, others, options.max_bytes) if others else {}
         cells = {**cells, **{name: value for name, value in inside.items() if isinstance(value, list)}}
         cells = {name: some for name, some in cells.items() if all(isinstance(cell, str) for cell in some)}
@@ -294,6 +300,14 @@ def _matrices(path: Path, names: Sequence[str], max_bytes: int) -> dict[str, npt
     with suppress(UserError):  # what is damaged or too large there is nobody's labels
         found = _read_v73(path, max_bytes) if is_new else read_v5(path, lambda one: one.name in wanted, max_bytes)[0]
     return {name: value for name, value in found.items() if name in wanted and isinstance(value, np.ndarray)}
+
+
+def _truth_among(path: Path, names: Sequence[str], X: Any, max_bytes: int) -> dict[str, npt.NDArray[Any]]:
+    """The one variable of a whole number an example that is called as the truth is; none if there are several."""
+    called = [name for name in names if words_of(name)[:1] == ("y",) or says("settled", name)]
+    vectors = {name: one for name, one in _matrices(path, called, max_bytes).items() if {*one.shape} == {1, len(X)}}
+    found = {name: one for name, one in vectors.items() if (one == np.floor(one)).all()}
+    return found if len(found) == 1 else {}
 
 
 def _labels_beside(

@@ -248,8 +248,8 @@ def no_answers_in(
 ) -> dict[str, int]:
     """Return the cells of votes that say that there is none, and how often each stands there.
 
-    Besides the words of `forms.toml` that is −1 where all others are whole numbers from 0. What the user lists as a
-    class, or keeps, or what the truth or the candidates are called, is a class.
+    Besides the words of `forms.toml` that is −1 where all others are whole numbers from 0; ? beside * is an answer.
+    What the user lists as a class, or keeps, or what the truth or the candidates are called, is a class.
 
     Parameters
     ----------
@@ -277,6 +277,7 @@ def no_answers_in(
     found |= doubtful if are_few and not is_other else set()
     often = {cell for cell in found if spelling(cell) in NO_ANSWER["unless often"]}
     found -= often if sum(counts[cell] for cell in often) > FEW_SILENT * counts.total() else set()
+    found -= graded_by_signs(counts)
     nones = {cell for cell in found if spelling(cell) == "none"}  # as of a stance
     if _is_class(counts, nones, found):
         found -= nones
@@ -284,6 +285,15 @@ def no_answers_in(
     kept = {spelling(name) for name in stays}
     found = {cell for cell in found if cell.strip() not in stays and spelling(cell) not in kept}
     return {cell: counts[cell] for cell in sorted(found)} if len(found) < len(counts) else {}
+
+
+def graded_by_signs(cells: Collection[str]) -> set[str]:
+    """Return those of some cells that linguists grade a sentence by and that else are no answer: ? beside *.
+
+    >>> graded_by_signs({"*", "??", "ok"}), graded_by_signs({"?", "ok"})
+    ({'??'}, set())
+    """
+    return {cell for cell in cells if {*cell.strip()} == {"?"}} if "*" in cells else set()
 
 
 def _is_class(counts: Counter[str], nones: Collection[str], silent: Collection[str]) -> bool:

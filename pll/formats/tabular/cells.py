@@ -1363,6 +1363,8 @@ def pairs_in(cell: str | None) -> list[tuple[str, str]]:
     --------
     >>> pairs_in("ann: cat; bob = dog, or not;"), pairs_in("A.B.: cat, C: dog"), pairs_in("cat; bob: dog")
     ([('ann', 'cat'), ('bob', 'dog, or not')], [('A.B.', 'cat'), ('C', 'dog')], [])
+    >>> pairs_in("literal:3 unclear:1"), pairs_in("ann: 2 cats")
+    ([('literal', '3'), ('unclear', '1')], [('ann', '2 cats')])
     >>> pairs_in('INCLUSION: {"ann"=>"Maybe", "bob"=>"Included"} | REASONS: old')
     [('ann', 'Maybe'), ('bob', 'Included')]
     """
@@ -1370,7 +1372,7 @@ def pairs_in(cell: str | None) -> list[tuple[str, str]]:
         return []
     if '"=>"' in cell:
         return _ARROW.findall(cell)
-    parts = [part for part in re.split(r"[;|\n]|,(?=[^,;|:=]+[:=])", cell or "") if part.strip()]
+    parts = [part for part in re.split(r"[;|\n]|,(?=[^,;|:=]+[:=])|(?<=\d)\s+(?=[^\s,;|:=]+:)", cell) if part.strip()]
     pairs = [match for part in parts if (match := _PAIR.fullmatch(part))]
     return [(pair["who"], pair["what"]) for pair in pairs] if len(pairs) == len(parts) else []
 

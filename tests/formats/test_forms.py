@@ -2150,7 +2150,7 @@ def test_ratings_below_a_number_are_those_of_a_person(tmp_path: Path) -> None:
 
 def test_counts_with_spaces_between_the_labels_are_votes(tmp_path: Path) -> None:
     rows = [
-        f"u{k},He *followed* it {k} times,{('fiction', 'news')[k % 2]},MRW:{7 - k % 3} literal:{k % 3}"
+        f"u{k},He *followed* it {k} times,{('fiction', 'news')[k % 2]},MRW:{6 - k % 3} literal:{1 + k % 3}"
         for k in range(12)
     ]
     data = read_first(table(tmp_path, "unit,sentence,genre,votes", rows))

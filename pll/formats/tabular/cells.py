@@ -1249,6 +1249,8 @@ def are_times(cells: Cells) -> bool:
     if sum(len(row) == len(some) > 0 for row, some in zip(rows, pairs, strict=True)) < NEARLY_ALL * len(pairs):
         return False
     sums, by_length = sorted(map(sum, rows)), defaultdict[int, list[int]](list)
+    if len({*sums}) == 1 and len({*map(tuple, rows)}) > 2:  # no ratings always add up to the same
+        return True
     for row in rows:
         by_length[len(row)].append(sum(row))
     often = sorted(length for length, some in by_length.items() if len(some) > LEAST_OF_LENGTH * len(rows))

@@ -414,13 +414,23 @@ def joined_spellings(counts: Mapping[str, int], apart: Collection[str]) -> dict[
     return becomes
 
 
+_ANCHOR = re.compile(r"\s*(\d{1,2})\s*[-–—=:.)(]\s*[^\W\d].*", re.ASCII | re.DOTALL)
+"""A step of a scale with its name, as the first and the last one have it: `1 - not at all`."""
+_CALLED = re.compile(r"\s*[^\W\d][^\d]*?[\s.:-]*([0-9]{1,2})\s*")
+"""A number with what it is a number of: `BI-RADS 3`, `Stufe 2`."""
+
+
 def _whole_numbers(chunks: Sequence[Chunk], apart: Collection[str]) -> dict[str, str]:
     """Class numbers written as 1.0, because others in their column are missing, become 1; without votes if 1 is there.
 
-    Names that stand `apart` stay.
+    So do steps of a scale of which only some have a name, and numbers with what they are numbers of, beside others
+    alone (`Grade 2` beside 2). Names that stand `apart` stay.
     """
     names = {*apart, *(name for chunk in chunks for _, name in chunk.names())}
-    whole = {name: match[1] for name in names if (match := NUMBER.fullmatch(name))}
+    plain = {name: match[1] for name in names if (match := NUMBER.fullmatch(name))}
+    whole = plain | {name: match[1] for name in names - plain.keys() if plain and (match := _ANCHOR.fullmatch(name))}
+    numbers = {*plain.values()}
+    whole |= {n: match[1] for n in names - whole.keys() if (match := _CALLED.fullmatch(n)) and match[1] in numbers}
     changed = {name: to for name, to in whole.items() if name != to and name not in apart}
     is_meant = any(chunk.kind == "vote" for chunk in chunks) or not names.isdisjoint(changed.values())
     return changed if is_meant and len(whole) == len(names) else {}

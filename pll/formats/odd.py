@@ -271,7 +271,7 @@ def _names(data: PartialLabelDataset, options: ReadOptions) -> Iterator[Oddity]:
     ticks = [n for n in names if _TICK.fullmatch(n) and len(letters) < 2 < len(names)]  # x and y are letters
     yield from _to_drop("numbers", odd)
     yield from _to_drop("ticks", ticks)
-    yield from _to_drop("columns", called)
+    yield from _to_drop("columns", [] if _are_sides(data, called) else called)
     if unnamed := [name for name in voters if re.fullmatch(rf"{UNNAMED} \d+", name)]:
         yield _odd("unnamed-voters", unnamed)
 
@@ -332,6 +332,13 @@ def _far_codes(names: Sequence[str]) -> tuple[str, ...]:
     apart = [name for name in names if not -1 <= int(name) <= last + 1]
     far = tuple(name for name in apart if len({*name.removeprefix("-")}) == 1 and name[-1] in "6789")
     return far if 1 < last == len(names) - len(far) - (0 if "0" not in names else 1) else ()
+
+
+def _are_sides(data: PartialLabelDataset, names: Sequence[str]) -> bool:
+    """Whether classes are columns of things that are compared, which hold the same ones: an answer is a side."""
+    called, columns = {*map(spelling, names)}, {**data.extras, **data.categories}
+    cells = [{*map(str, some.tolist())} for name, some in columns.items() if spelling(name) in called]
+    return len(cells) > 1 and 2 * len(set.intersection(*cells)) > len(cells[0]) > 1
 
 
 def _sets(data: PartialLabelDataset, options: ReadOptions) -> Iterator[Oddity]:

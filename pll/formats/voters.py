@@ -142,6 +142,8 @@ def _ask_whether_second(table: Proposal, first: str, second: str) -> None:
         (f"{second} is right where there is one", {first: "annotator", second: "true_label"}),
         (f"{first} is always right", {first: "true_label", second: "keep"}),
     ]
+    if says("settled", second):  # a correction, more likely
+        answers[:2] = answers[1::-1]
     table.ask(f"{second} never says the same as {first}. What are they?", *answers)
 
 

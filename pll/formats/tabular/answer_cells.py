@@ -282,9 +282,18 @@ def no_answers_in(
     if _is_class(counts, nones, found):
         found -= nones
     found |= minus_one(set(counts) - found, people)
+    if len({spelling(cell) for cell in counts.keys() - found}) == 1:  # beside one class a code is the other: V and NV
+        short = [cell for cell in found if cell.strip().isalpha() and len(cell.strip()) <= LONGEST_MARK]
+        codes = summed((spelling(cell), counts[cell]) for cell in short)
+        code, times = max(codes.items(), key=lambda one: one[1], default=("", 0))
+        found = {cell for cell in found if not times or spelling(cell) != code}
     kept = {spelling(name) for name in stays}
     found = {cell for cell in found if cell.strip() not in stays and spelling(cell) not in kept}
     return {cell: counts[cell] for cell in sorted(found)} if len(found) < len(counts) else {}
+
+
+LONGEST_MARK = 3
+"""Letters of a mark that may be the code of a class instead."""
 
 
 def graded_by_signs(cells: Collection[str]) -> set[str]:

@@ -1209,7 +1209,7 @@ def objects_in(name: str, cells: Cells) -> tuple[str, Cells]:
         return "answers", [cell and (_joined(answer[0]) if (answer := answer_of(cell)) else cell) for cell in cells]
     if _say_who(name, cells):
         return "voters", cells
-    are_counts = says_counts(name) or _says_answers(name) or _hold_counts(cells)
+    are_counts = says_counts(name) or _says_answers(name) or _are_counted(cells) or _hold_counts(cells)
     are_counts |= are_likeliest([_object(cell) or {} for cell in cells if cell])
     if nearly_all(says_shares, cells):
         return "shares", list(map(names_shared, cells))
@@ -1275,6 +1275,13 @@ FAR_ABOVE = 3.0
 """How many times the mean of the others the largest of some counts mostly is, from which they are no ratings."""
 LEAST_OF_LENGTH = 0.05
 """Share of the cells that name so many labels, at least, where these are compared."""
+
+
+def _are_counted(cells: Cells) -> bool:
+    """Whether cells are labels that recur, several in some, with how many gave each: `mould (6), rancid (2)`."""
+    said = [_object(cell) or {} for cell in cells if cell and _SAID_OFTEN.fullmatch(cell)]
+    names = Counter(name for one in said for name in one)
+    return names.total() > len(said) and 4 * len(names) <= names.total()
 
 
 def _hold_counts(cells: Cells) -> bool:

@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import combinations, zip_longest
+from itertools import combinations, pairwise, zip_longest
 
 import numpy as np
 
@@ -208,6 +208,8 @@ def _of_two_rows(records: Sequence[Sequence[str]]) -> list[str]:
     upper, lower = ([cell.strip() for cell in row] for row in (*records[:2], [], [])[:2])
     if len(upper) == len(lower) and (grids := _of_questions(upper, lower, records[2:])):
         return grids
+    if grouped := _of_groups(upper, lower, records[2:]):
+        return grouped
     again = {name for name, times in Counter(filter(None, lower)).items() if times > 1}
     if not again or len(upper) != len(lower) or any(map(is_number, (*upper, *again))):
         return []
@@ -220,6 +222,31 @@ def _of_two_rows(records: Sequence[Sequence[str]]) -> list[str]:
     alike = Counter(map(tuple, below.values())).most_common(1)[0]
     is_one = "" not in below and len(set(filter(None, names))) == sum(map(bool, names)) and alike[1] > 1
     return names if is_one and len(alike[0]) > 1 else []
+
+
+def _of_groups(upper: Sequence[str], lower: Sequence[str], below: Sequence[Sequence[str]]) -> list[str]:
+    """Return the names in the second row of a header, where the first one says of what several of them are.
+
+    Nothing of the second comes again below it, and below some of its words there are numbers alone.
+
+    Examples
+    --------
+    >>> rows = [["12", "still life", "84.7", "pupil", "copy", ""], ["13", "a port", "18.3", "copy", "copy", "rolled"]]
+    >>> upper, lower = ["Object", "", "", "By", "", "Note"], ["No.", "Title", "Height", "Bo", "Cas", ""]
+    >>> _of_groups(upper, lower, rows)
+    ['No.', 'Title', 'Height', 'Bo', 'Cas', 'Note']
+    """
+    filled = [at for at, cell in enumerate(upper) if cell]
+    rows = [row for row in below if len(row) == len(upper)]
+    wide = sum(end - at > 1 for at, end in pairwise([*filled, len(upper)]))
+    names = [second or first for first, second in zip(upper, lower, strict=False)]
+    is_header = len(upper) == len(lower) and filled[:1] == [0] and wide > 1 and len(rows) > 1 and all(names)
+    if not is_header or len({*names}) < len(names) or any(map(is_number, names)):
+        return []
+    columns = [[row[at].strip() for row in rows if row[at].strip()] for at in range(len(names))]
+    come_again = any(name in cells for name, cells in zip(names, columns, strict=True))
+    are_numbers = sum(bool(cells) and all(map(is_number, cells)) for cells in columns)
+    return names if are_numbers and not come_again else []
 
 
 def _of_questions(upper: Sequence[str], lower: Sequence[str], below: Sequence[Sequence[str]]) -> list[str]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence, Set
 from dataclasses import replace
 from itertools import combinations, pairwise, permutations, takewhile
 from pathlib import PurePosixPath
@@ -618,6 +618,10 @@ def people_among(tables: Sequence[Records]) -> dict[int, Mapping[str, str]]:
             break
     if len(best) < len(cells) and _see_the_same(cells):
         return {at: {} for at in range(len(cells))}
+    labels = {name for at in best for name, some in cells[at].items() if _repeats(Counter(filter(None, some)))}
+    if len(best) > 1:  # a file of what nobody has answered yet is about other examples
+        none = [at for at, one in enumerate(cells) if at not in best and _are_empty(one, labels)]
+        best |= {at: {} for at in none}
     return best
 
 
@@ -645,6 +649,11 @@ def _repeats(words: Counter[str]) -> bool:
     return 1 < len(words) <= words.total() / 2
 
 
+def _are_empty(cells: Columns, labels: Set[str]) -> bool:
+    """Whether a column that may hold labels in other tables holds none, nor lists of any, in this one."""
+    return any(all(cell in (None, "[]", "{}") for cell in cells[name]) for name in labels & cells.keys())
+
+
 LEAST_FILES_BESIDE = 3
 """Files, at least, of which one may be what somebody settled."""
 MOST_TRIED = 3
@@ -654,7 +663,7 @@ MOST_TRIED = 3
 def _called_as(first: Columns, one: Columns) -> dict[str, str] | None:
     """Return what a table calls the columns of another one about the same examples; None where it is about others.
 
-    Columns match by their names, else by what stands in them.
+    Columns match by their names, else by what stands in them, else if they are the only ones left that repeat.
     """
     plain = {plain_name(name.strip()): name for name in first}
     called = {name: plain[same] for name in one if (same := plain_name(name.strip())) in plain}
@@ -665,6 +674,12 @@ def _called_as(first: Columns, one: Columns) -> dict[str, str] | None:
         likely = max(free, key=shared.__getitem__, default=None)
         if likely is not None and shared[likely] >= SHARED * min(len(words[0][likely]), len(words[1][name])):
             called[name] = likely
+    left, right = ([n for n, count in some.items() if _repeats(count)] for some in words)
+    left, right = [n for n in left if n not in called.values()], [n for n in right if n not in called]
+    if len(left) == len(right) == 1:
+        both = (words[0][left[0]], words[1][right[0]])
+        numbers = [all(is_number(cell.replace(",", ".")) for cell in some) for some in both]
+        called |= {right[0]: left[0]} if numbers[0] == numbers[1] else {}
     repeats = [words[0][to] for to in called.values() if words[0][to].total() >= 2 * len(words[0][to])]
     unmatched = [words[1][name] for name in one if name not in called]
     unmatched += [words[0][name] for name in first if name not in called.values()]

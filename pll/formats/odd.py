@@ -258,6 +258,10 @@ def _names(data: PartialLabelDataset, options: ReadOptions) -> Iterator[Oddity]:
     errors = [name for name in names if re.fullmatch(r"error(\W*|\s*[\d:(].*)", name, re.IGNORECASE)]
     yield from _to_drop("failed", errors)
     yield from _to_drop("far-codes", _far_codes(names))
+    is_known = data.candidates is None or _has_codebook(data)
+    times = [] if is_known else _times_given(data).tolist()
+    short = _rare_short({} if is_known else dict(zip(data.class_names, times, strict=True)))
+    yield from _to_drop("abbreviation", short)
 
     voters = data.annotations.annotator_names if data.annotations is not None and not data.annotations.anonymous else ()
     headers = {spelling(one) for one in (*data.feature_names, *data.categories, *data.extras, *voters)}
@@ -316,6 +320,26 @@ def _times_given(data: PartialLabelDataset) -> npt.NDArray[np.int64]:
     """(c,) in how many sets each class is; where nobody answered, any label is possible, and none given."""
     sets = data.sets()
     return np.bincount(sets.take(np.flatnonzero(sets.sizes < data.n_classes)).indices, minlength=data.n_classes)
+
+
+def _rare_short(times: Mapping[str, int]) -> list[str]:
+    """Return the one class of two or three capitals beside words, where it was given far less often than any of them.
+
+    Examples
+    --------
+    >>> _rare_short({"Notable": 40, "Suficiente": 60, "Insuficiente": 30, "NP": 9})
+    ['NP']
+    >>> _rare_short({"Stout": 40, "Wheat": 60, "Pilsner": 30, "IPA": 25}), _rare_short({"AK": 9, "BCC": 4, "SCC": 1})
+    ([], [])
+    """
+    short = [name for name in times if name.isalpha() and name.isupper() and name.isascii() and len(name) in (2, 3)]
+    words = [name for name in times if len(name) > 3 and not name.isupper() and not is_number(name)]
+    is_one = len(short) == 1 and len(words) == len(times) - 1 > 1
+    return short if is_one and times[short[0]] <= RARE_SHORT * min(times[name] for name in words) else []
+
+
+RARE_SHORT = 0.5
+"""How often an abbreviation was given that perhaps is no answer, at most, where the rarest of the words was once."""
 
 
 def _far_codes(names: Sequence[str]) -> tuple[str, ...]:

@@ -82,8 +82,12 @@ def settled(table: Proposal) -> None:
     beside = [name for name in free if name in apt and name in may_be]
     among = {name for name in votes if name in named or (name in sparse and len(full) >= FEWEST)}
     among |= {*stranger_among(voters)} & {*votes}
+    named += [name for name in _beside_programs(table, voters) if name in votes and name not in named]
     table.give_all(beside, "keep", why="it has the words of the votes")
     single = [name for name in named if not says_aggregate(name)] or named
+    if len(single) > 1 and voters:  # `issue_final`, where the votes are `issue_Ann`, `issue_Bob`
+        question = set.intersection(*({*words_of(name)} for name in voters))
+        single = [name for name in single if not question.isdisjoint(words_of(name))] or single
     if len(single) > 1:  # of several that settle something, who is asked of some is a voter
         single = [name for name in single if name not in sparse]
     found = single if len(single) == 1 and len(votes) != 2 else [*among, *beside]
@@ -98,10 +102,14 @@ def settled(table: Proposal) -> None:
     table.give(name, "keep")
     lines = {line: table.roles[line].role for line in table.having(*LINES) if line not in table.explicit}
     ways = [("the true label of these", {name: "true_label"}), ("one voter more", {name: "annotator"} | lines)]
+    # what somebody settled of all of them stands beside: who was asked of some is a voter
+    others = [one for one in table.raw if one not in voters and name in votes and not says("majority", one)]
+    last = [n for n in others if _says(table.cells[n], classes) and (says("agreed", n) or not says_aggregate(n))]
+    is_one_more = any(_filled(table.cells[one], silent) > NEARLY_ALL * len(table.cells[one]) for one in last)
     series = {_NUMBER.sub("#", one) for one in (*voters, name)}  # `Coder 3 (Ann)` after 1 and 2, `Third reading`
     is_next = len(series) == 1 < len(voters) and name not in named and "#" in min(series)
     is_sure = name in named and classes.issuperset(map(spelling, said))  # as a test in a laboratory is
-    if (agrees_less and not is_sure) or is_next:
+    if (agrees_less and not is_sure) or is_one_more or is_next:
         ways.reverse()  # what somebody settled is what most voters say, and was not made of what they say
     ways = [*ways[: None if votes or tasks else 1], ("only carried along", {name: "keep"})]
     ways = [*ways[-1:], *ways[:-1]] if says("machine", name) else ways  # what a model guessed settles nothing
@@ -113,6 +121,12 @@ def settled(table: Proposal) -> None:
 
 _NUMBER = re.compile(rf"(?:\d|\b(?:{'|'.join(WORDS['ordinals'])})).*", re.I)
 """From where on the name of a reading tells that it is the next."""
+
+
+def _beside_programs(table: Proposal, voters: Sequence[str]) -> list[str]:
+    """The only voter that says a label alone, where two others or more say how likely it is, as programs do."""
+    others = [name for name in voters if not table.objects[name]]
+    return others if len(others) == 1 and len(voters) > FEWEST else []
 
 
 def set_apart(table: Proposal, names: Sequence[str], *, by_name: bool = True) -> list[str]:

@@ -917,12 +917,18 @@ def _varies(table: Proposal, name: str) -> bool:
 def _is_of_occasion(table: Proposal, name: str) -> bool:
     """Whether a column is called as what is of a moment is, or a remark: a `note` that is a grade is none."""
     is_text = words_of(name)[-1:] == ("text",)  # `comment_text` is what is commented on, and read
-    return says_fact(name, ["context"]) and not (_is_grade(table, name) or is_text)
+    return says_fact(name, ["context"]) and not (_is_grade(table, name) or is_text) and not _is_item(table, name)
 
 
 def _is_grade(table: Proposal, name: str) -> bool:
     """Whether a column that may be called as a remark is, `Note`, holds grades."""
     return says("grade", name) and any(one is not None for one in grades_in(table.raw[name]))
+
+
+def _is_item(table: Proposal, name: str) -> bool:
+    """Whether a column holds phrases that all who answered an example had before them: as a `comment` may be."""
+    keys = list(zip(*(table.raw[task] for task in table.having("task")), strict=True))
+    return bool(keys and which(table, "described", among=[name])) and follows(table.raw[name], keys)
 
 
 def _says_who(name: str) -> bool:
@@ -954,7 +960,6 @@ OF_NAME: Mapping[str, Callable[[str], object]] = {
     "of counts": says_counts,
     "of an aggregate": says_aggregate,
     "of a state": says_state,
-    "of a fact": says_fact,
     "of a check": _says_whether_checked,
     "how sure": lambda name: says("sure", name),
     "of a person": _says_who,
@@ -1015,6 +1020,7 @@ OF_TABLE: Mapping[str, Callable[[Proposal, str], bool]] = {
     "several, or doubt": _name_several,
     "own name": _says_own_name,
     "of the occasion": _is_of_occasion,
+    "of a fact": lambda table, name: says_fact(name) and not _is_item(table, name),
     "varying": _varies,
     "in lines": lambda table, name: bool(table.having("task")),
     "beside labels": lambda table, name: bool(table.having(*LABELLED, "vote")),

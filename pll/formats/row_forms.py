@@ -486,6 +486,9 @@ def _with_worker(table: Proposal, worker: str, *, is_told: bool) -> None:
         pairs = {key: [*compress(zip(table.raw[key], table.raw[worker], strict=True), count)] for key in keys}
         once = [key for key, some in pairs.items() if len({*some}) >= ONCE * len(some)]
         usual = [name for name in keys if plain_name(name) in USUAL["task"]]
+        are_told = all(table.is_function(one, once[0]) for one in once[1:])
+        if not are_told and once[0] not in usual:  # the number of a trial is another example for everybody
+            once.sort(key=lambda key: not _are_agreed_on(table, key, worker))
         tasks = [name for name in once if len(set(table.raw[name])) < rows][:1] or once[:1]
         tasks = tasks or _two_keys(table, keys, worker) or usual[:1]
     is_once = not is_told and all(map(table.is_one_a_row, tasks))
@@ -718,7 +721,7 @@ def _by_structure(table: Proposal) -> bool:
     found = found or _told(part, _marked_in(part, classes))
     facts = [] if found else which(part, "word", "repeats")  # or codes, so called, though people agree on them
     facts = [name for name in facts if part.may_be_answers(name, facts=True, ids=True)]
-    told = max(found or _told(part, said_in(facts)), key=lambda one: one.likely, default=None)
+    told = _likeliest(part, found or _told(part, said_in(facts)))
     # What a site counts of an example stands in every line about it: these are no votes for classes.
     if told is None or not all(table.is_function(name, told.task) for name in counted(table)):
         return False
@@ -797,6 +800,18 @@ def _told_where_answered(table: Proposal) -> list[_Told]:
     return [told for part, names in some for told in _told(part, {name: part.raw[name] for name in names})]
 
 
+def _likeliest(table: Proposal, found: Sequence[_Told]) -> _Told | None:
+    """Of what is told the likeliest; of two names of examples the finer, where lines of one example agree as much."""
+    if not found:
+        return None
+    best = max(found, key=lambda one: one.likely)
+    finer = [one for one in found if one.worker == best.worker and one.votes[0] != _MARKED]
+    finer = [n for n in finer if table.is_function(best.task, n.task) and not table.is_function(n.task, best.task)]
+    by_best = {one.votes[0]: agreement(table.raw[one.votes[0]], table.raw[best.task]) for one in finer}
+    finer = [one for one in finer if one.likely[-1] >= AS_MUCH * by_best[one.votes[0]]]
+    return max(finer, key=lambda one: one.likely, default=best)
+
+
 def _told(table: Proposal, answers: Mapping[str, Cells]) -> list[_Told]:
     """What all pairs of columns tell that may name an example and a person."""
     if len(next(iter(table.raw.values()), ())) < SOME_ROWS or not answers:
@@ -838,7 +853,7 @@ def _told_by(table: Proposal, one: str, other: str, keys: Sequence[str], answers
     agree = {(name, key): agreement(answers[name], table.raw[key]) for name in free for key in (one, other)}
     best, task = max(agree, key=agree.__getitem__)
     worker = other if task == one else one
-    is_item = all(table.raw[task]) and _are_short(table.raw[worker])
+    is_item = all(table.raw[task]) and _are_short(table.raw[worker]) and not _has_another_truth(table, task)
     is_voter = share_among(table.words(task), labels_among(answers[best])) >= 1 / 2
     is_measurement = is_measured(table.raw[worker]) and pairs < rows and not (state or turn)
     is_other = not is_item or is_voter or is_measurement or agree[best, task] < FAR_SHARED
@@ -858,6 +873,10 @@ def _counts_lines(table: Proposal, task: str, name: str) -> bool:
         if cell not in (str(before[key]), str(before[key] - 1)):
             return False
     return True
+
+
+AS_MUCH = 0.95
+"""Share of the agreement on examples from which finer ones agree as much."""
 
 
 def _are_apart_by_chance(columns: Sequence[Cells]) -> bool:
@@ -937,6 +956,12 @@ def _state(table: Proposal, task: str, worker: str) -> str:
             if not all(marks) and all(counted[one] == 1 for one in again):
                 return name
     return ""
+
+
+def _has_another_truth(table: Proposal, task: str) -> bool:
+    """Whether a column is called as the truth of every row is, and is not the same of an example."""
+    named = [name for name in table.usual("true_label", table.open()) if plain_name(name) not in USUAL["vote"]]
+    return any(not table.is_function(name, task) for name in named)
 
 
 def _lines_of_nobody(table: Proposal, *, are_scored: bool = False) -> None:

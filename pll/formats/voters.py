@@ -234,6 +234,7 @@ def vocabulary(table: Proposal) -> None:
         else:
             unclear.append(names)
     table.give_all((name for names in questions for name in names), "annotator")
+    table.give_all(_in_series(table), "annotator")
     if len(questions) > 1:
         _ask_which(table, questions)
     if len(unclear) == 1 and {*beside_known(table)} != {*unclear[0]}:  # `by_hand` asks what they are
@@ -267,6 +268,18 @@ def _in_a_grid(names: Sequence[str], vocabularies: Sequence[Sequence[str]]) -> l
         if all(len(some) == 1 for some in words) and len(set[int | None]().union(*words)) == len(words) and not others:
             return asked
     return []
+
+
+def _in_series(table: Proposal) -> list[str]:
+    """Open columns of numbers that are called as voters but for the number, and say what these say: `4`, where `4A` is.
+
+    Whoever seldom says a code with a letter seems to have measured.
+    """
+    voters = table.having("annotator")
+    series = Counter(re.sub(r"\d+", "#", name) for name in voters)
+    same = [name for name in which(table, "number") if series[re.sub(r"\d+", "#", name)] > 1]
+    words = table.words(*voters) if same else Counter[str]()
+    return [name for name in same if share_among(table.words(name), words) >= NEARLY_ALL]
 
 
 def _are_sets_alike(table: Proposal, name: str, other: str) -> bool:
@@ -389,10 +402,13 @@ def scores(table: Proposal) -> None:
         cells = [cell.replace(",", ".") for cell in table.raw[name] if cell and cell.strip()]
         if 2 * sum(map(is_number, cells)) >= len(cells) > 0:
             table.give(name, "score", people[scored_by(name).casefold()])
-    ranks = {rank for _, rank in map(_rank_in, table.having("annotator", "candidate")) if rank}
+    ranked = {rank: stem for stem, rank in map(_rank_in, table.having("annotator", "candidate")) if rank}
     numbers = [(name, *_rank_in(name)) for name in which(table, "number")]
-    beside = [name for name, bare, rank in numbers if rank in ranks and (says_counts(bare) or says("sure", bare))]
+    numbers = [one for one in numbers if one[2] in ranked]
+    beside = [name for name, bare, _ in numbers if says_counts(bare) or says("sure", bare)]
     table.give_all(beside, "keep", why="how sure an answer is")
+    about = [name for name, bare, rank in numbers if ranked[rank] and bare.startswith(ranked[rank])]
+    table.give_all(about, "keep", why="about an answer, as the year of a determination")
     there = {name.casefold() for name in table.raw}
     sure = [name for name in table.open() if says("sure", name) and scored_by(name).casefold() in there]
     table.give_all(sure, "keep", why="how sure an answer is")
@@ -700,7 +716,7 @@ def derived(table: Proposal) -> None:
         table.give_all([name for name in following if not _says_more(table, name, filled)], "keep", why=why)
     for truth in table.having("true_label")[:1]:
         known = [bool((cell or "").strip()) for cell in table.raw[truth]]
-        told = [name for name in table.open() if _marks_known(table.raw[name], known)]
+        told = [n for n in table.open() if _comes_with(table.raw[n], known) or _marks_known(table.raw[n], known)]
         table.give_all(told, "keep", why=f"known where {truth} is")
         table.give_all(_whether_right(table, truth), "keep", why=f"whether a label is that of {truth}")
     for sets in table.having("candidates")[:1]:
@@ -766,6 +782,13 @@ def _splits(table: Proposal, name: str, share: str) -> bool:
     values = grouped((mark, amount(cell) or 0.0) for mark, cell in rows)
     yes, no = values.get(True, []), values.get(False, [])
     return min(len(yes), len(no)) >= LEAST_SPLIT and (min(yes) >= max(no) or max(yes) <= min(no))
+
+
+def _comes_with(cells: Cells, known: Sequence[bool]) -> bool:
+    """Whether a column is filled where the truth is known, and nowhere else, of several rows."""
+    filled = [bool((cell or "").strip()) for cell in cells]
+    is_only_there = all(there for one, there in zip(filled, known, strict=False) if one)
+    return is_only_there and LEAST_SPLIT <= sum(known) <= 2 * sum(filled) and sum(known) < NEARLY_ALL * len(known)
 
 
 def _whether_right(table: Proposal, truth: str) -> list[str]:
@@ -894,13 +917,16 @@ def rounds(table: Proposal) -> None:
 
 
 def several_questions(table: Proposal) -> None:
-    """`ann_tone`, `bob_tone` beside `ann_topic`, `bob_topic`: voters on several questions, if they agree on each."""
+    """`ann_tone`, `bob_tone` beside `ann_topic`, `bob_topic`: voters on several questions, if they agree on each alone.
+
+    What they say of two questions is the same no more often than by chance, as it is not of one question asked twice.
+    """
     known = {name: table.roles[name] for name in table.having("annotator")}
     voters = [name for name, column in known.items() if column.guessed and not column.why]  # no rounds of one voter
     for grid in grids(voters):
         groups = [list(group.values()) for group in grid.values()]
         is_whole = sum(map(len, groups)) == len(voters)
-        if is_whole and _agree_within(table, groups):
+        if is_whole and _agree_within(table, groups) and not _agree_between(table, groups):
             _ask_which(table, groups)
             return
 
@@ -923,6 +949,20 @@ def _agree_within(table: Proposal, groups: Sequence[Sequence[str]]) -> bool:
     share = (sum(same) + sum(other)) / (len(same) + len(other))
     spread = math.sqrt(share * (1 - share) * (1 / len(same) + 1 / len(other)))
     return sum(same) / len(same) - sum(other) / len(other) > FAR_ALIKE * spread
+
+
+def _agree_between(table: Proposal, groups: Sequence[Sequence[str]]) -> bool:
+    """Whether columns of two groups say the same clearly more often than they would by chance."""
+    same, by_chance = list[bool](), list[float]()
+    for one, other in zip(groups, [*groups[1:], *groups[:1]], strict=True):
+        said = _same_words(table, one[0], other[1])
+        first, second = (Counter(map(spelling, present_cells(table.cells[name]))) for name in (one[0], other[1]))
+        chance = sum(n * second[word] for word, n in first.items()) / max(first.total() * second.total(), 1)
+        same += said
+        by_chance += [chance] * len(said)
+    expected = sum(by_chance)
+    spread = math.sqrt(sum(one * (1 - one) for one in by_chance))
+    return sum(same) - expected > FAR_ALIKE * spread
 
 
 def _same_words(table: Proposal, one: str, other: str) -> list[bool]:

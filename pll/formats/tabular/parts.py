@@ -22,7 +22,7 @@ from pll.formats.checks import listing
 from pll.formats.codebook import codes_in
 from pll.formats.forms import USUAL, WORDS, plain_name, words_of
 from pll.formats.names import is_named_id
-from pll.formats.proposal import are_numbered, says, says_fact, split_in
+from pll.formats.proposal import are_numbered, follows, says, says_fact, split_in
 from pll.formats.records import Records, one_column, text_of
 from pll.formats.tabular.cells import NEARLY_ALL, are_dates, has_fractions, is_number, spelling
 
@@ -97,6 +97,12 @@ def stacked(names: Sequence[str], tables: Sequence[Records]) -> Records:
         free = [name for name in every if name not in roles]
         again = [name for name in free if (split or is_named_id(name)) and _counts_each(columns[name], starts)]
         roles |= dict.fromkeys(again, "keep")
+        part_of = [name for name, part in zip(names, whole, strict=True) for _ in range(len(part))]
+        for name in free if any(map(says_people, free)) and PERSON[-1] not in every else ():
+            if is_named_id(name) and name not in again and _begins_again(columns, name, part_of):
+                columns = {PERSON[-1]: pa.array(part_of, pa.string()), **columns}
+                roles |= {PERSON[-1]: "task", name: "task"}
+                break
         if split and SPLIT not in every:
             parts = [part for part, table in zip(split, whole, strict=True) for _ in range(len(table))]
             columns[SPLIT] = pa.array(parts, pa.string())
@@ -180,6 +186,15 @@ def _counts_each(column: pa.ChunkedArray, starts: Sequence[int]) -> bool:
     cells = text_of(column.combine_chunks()).to_pylist()
     parts = [cells[start:end] for start, end in pairwise(starts)]
     return all(len({*part}) == len(part) for part in parts) and len({*cells}) < len(cells)
+
+
+def _begins_again(columns: Mapping[str, pa.ChunkedArray], name: str, part_of: Sequence[str]) -> bool:
+    """Whether what an id means is told in its part alone: another column follows from both, and from neither."""
+    cells = {one: text_of(columns[one].combine_chunks()).to_pylist() for one in columns if not says_fact(one)}
+    ids = cells.pop(name, ())
+    others = [some for one, some in cells.items() if not says_people(one)]
+    both = list(zip(part_of, ids, strict=True)) if ids else []
+    return any(follows(o, both) and not (follows(o, ids) or follows(o, part_of)) for o in others if both)
 
 
 def settled_apart(table: Records, who: str) -> Records:

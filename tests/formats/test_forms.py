@@ -2172,3 +2172,18 @@ def test_a_question_mark_beside_a_star_is_an_answer(tmp_path: Path) -> None:
         for k in range(12)
     ]
     assert {*read_first(table(tmp_path, "item,sentence,AK,JB,MS", rows)).class_names} == {"OK", "?", "*"}
+
+
+def test_how_often_each_label_was_given_may_stand_before_it(tmp_path: Path) -> None:
+    kinds = ["mould", "rancid", "musty"]
+    rows = [
+        f's{k},oil of press number {k},"{5 + k % 3}x {kinds[k % 3]}, {3 - k % 3}x {kinds[(k + 1) % 3]}"'
+        for k in range(18)
+    ]
+    data = read_first(table(tmp_path, "id,text,panel", rows))
+    assert data.annotations is not None and data.annotations.n_answers == 18 * 8
+
+
+def test_a_code_beside_one_other_is_a_class_though_it_may_be_none(tmp_path: Path) -> None:
+    rows = [f"s{k},form {k} of the fern,{','.join(('A', 'NA')[(k + at) % 2] for at in range(3))}" for k in range(12)]
+    assert {*read_first(table(tmp_path, "id,text,ann,bob,cem", rows)).class_names} == {"A", "NA"}

@@ -51,12 +51,8 @@ settings.load_profile("candid")  # `pytest --hypothesis-profile random` looks fo
 
 
 def pytest_xdist_auto_num_workers() -> int:
-    """Workers of `-n auto`: one a processor, whatever its kind.
-
-    One more would import and collect for ten seconds and gain nothing: all tests together wait for five seconds, a
-    server and a browser compute.
-    """
-    return os.cpu_count() or 1
+    """Workers of `-n auto`: one more than processors, since a test with a server or a browser mostly waits."""
+    return (os.cpu_count() or 1) + 1
 
 
 @pytest.hookimpl(optionalhook=True)

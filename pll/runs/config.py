@@ -35,8 +35,8 @@ class Preparation:
     noisy
         Make them of single labels that may be wrong; None for none.
     features
-        What makes features of texts, pictures and words (a spec of `pll.features.featuriser`): `"auto"` for what suits
-        the data, `"none"` where it has all it needs.
+        What makes features of texts, pictures and words (a spec of `pll.features.selection.featuriser`): `"auto"` for
+        what suits the data, `"none"` where it has all it needs.
     holdout
         Share of the examples, in (0, 1), to hold out as the test part; None for none.
     seed

@@ -60,8 +60,7 @@ GRID = re.compile(r"(?P<question>.+?)\s*\[(?P<item>[^\[\]]+)\]", re.DOTALL)
 NAMED = re.compile(rf"(?:{_PEOPLE})[ _.-]+.{{1,40}}", re.IGNORECASE)
 
 OPTION_COLUMN = re.compile(
-    r"(?:[^\W_]{1,20}[ _.-])?(?:cand|candidate|option|choice|alternative|possible[ _]label)[ _.-]*(?:\d{1,4}|[a-h])",
-    re.IGNORECASE,
+    r"(?:candidate|option|choice|alternative|possible[ _]label)[ _.-]*(?:\d{1,4}|[a-h])", re.IGNORECASE
 )
 
 CLASS_COLUMN = re.compile(

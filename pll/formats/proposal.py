@@ -883,16 +883,6 @@ def _count_up(cells: Cells) -> bool:
     return kinds > 2 and 2 * kinds <= len(cells)
 
 
-def _took(table: Proposal, name: str) -> bool:
-    """Whether a column is called as how long something took, where another says who answered: `elapsed_ms`, `rt`.
-
-    What is the same in all lines of an example, as of a call, is of the example.
-    """
-    words, tasks = words_of(name), [task for task in table.having("task") if table.comes_again(task)]
-    is_time = not WORDS["span"].isdisjoint([*words[:1], *words[-1:]]) and bool(table.usual("worker", list(table.raw)))
-    return is_time and not (tasks and table.is_function(name, *table.having("task")))
-
-
 def _says_own_name(table: Proposal, name: str) -> bool:
     """Whether a column holds the end of its own name and nothing else, as forms write an option that was ticked."""
     kinds = {*map(_bare, table.raw[name])} - {""}
@@ -1026,6 +1016,5 @@ OF_TABLE: Mapping[str, Callable[[Proposal, str], bool]] = {
     "beside labels": lambda table, name: bool(table.having(*LABELLED, "vote")),
     "of a day or a person": _follows_occasion,
     "of a round": _follows_round,
-    "of an answer": _took,
 }
 """What a column is in its table."""

@@ -79,8 +79,6 @@ class Records:
         What a codebook beside it calls codes, by variable (`pll.formats.codebook`).
     again : sequence of int
         Which row each row of the file is, where some stand there twice and count once; else empty.
-    commas : bool
-        Whether a comma in a number is a decimal one, as the container says.
     """
 
     names: Sequence[str]
@@ -96,7 +94,6 @@ class Records:
     codes: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     signature: Form | None = None
     again: Sequence[int] = ()
-    commas: bool = False
 
     @cached_property
     def form(self) -> Form | None:
@@ -147,10 +144,10 @@ class Records:
         added = [name for name in labels_at_end(names) if name not in {**certain, **given}]
         if added:  # by Candid, where the rest of the table says what the labels are
             ours = {**dict.fromkeys(added, "ignore"), **certain}
-            columns = roles_of(names, sample, given, self.form, self.codes, ours, commas=self.commas)
+            columns = roles_of(names, sample, given, self.form, self.codes, ours)
             if any(column.role in (*LABELLED, "true_label") or column.asks for column in columns):
                 return columns
-        return roles_of(names, sample, given, self.form, self.codes, certain, commas=self.commas)
+        return roles_of(names, sample, given, self.form, self.codes, certain)
 
     def texts(self, at: int) -> Iterator[str | None]:
         """Yield the cells of a column as text."""

@@ -103,8 +103,6 @@ def roles_of(
     form: Form | None = None,
     codes: Codes | None = None,
     certain: Given | None = None,
-    *,
-    commas: bool = False,
 ) -> list[Column]:
     """Return the role of each column.
 
@@ -123,8 +121,6 @@ def roles_of(
         What a codebook of the file calls codes, by variable.
     certain
         By name, the roles that the reader knows: these answer no question.
-    commas
-        Whether the reader knows that a comma in a number is a decimal one.
 
     Raises
     ------
@@ -143,7 +139,7 @@ def roles_of(
         if role not in ROLES:
             raise UserError(f"The column {name} cannot be {role!r}; use one of {', '.join(ROLES)}.")
     form = form or form_told_by(header)
-    found = _roles_of(header, sample, explicit, form, codes or {}, certain or {}, commas)
+    found = _roles_of(header, sample, explicit, form, codes or {}, certain or {})
     for role in SINGLE if question(found) is None else ():
         twice = [column.name for column in found if column.role == role]
         if len(twice) > 1:
@@ -186,7 +182,6 @@ def _roles_of(
     form: Form | None,
     codes: Codes,
     certain: Given,
-    comma: bool,
 ) -> tuple[Column, ...]:
     """The columns as the rules take them, with the answers to questions that follow from the roles that are given."""
     raw = dict(zip(header, sample, strict=True))
@@ -195,8 +190,8 @@ def _roles_of(
         if role == "candidates" and read[name][0] == "others":
             read[name] = "shares", [names_shared(cell) for cell in raw[name]]
     objects, cells = {name: kind for name, (kind, _) in read.items()}, {name: some for name, (_, some) in read.items()}
-    commas = dict(zip(header, have_decimal_commas(sample, certain=comma), strict=True))
-    before = _roles_of(header, sample, {}, form, codes, certain, comma) if explicit else ()
+    commas = dict(zip(header, have_decimal_commas(sample), strict=True))
+    before = _roles_of(header, sample, {}, form, codes, certain) if explicit else ()
     called = {(one.name, one.role): one.display_name for one in before}  # what a column is of, in a role that it had
 
     @remembered()
@@ -413,9 +408,7 @@ def _sets(table: Proposal) -> None:
     called = [name for name in several if says("candidate", name)]
     called = [name for name in called if 2 * len(table.words(name)) <= len(table.raw[name])]
     table.give_first([*table.usual("candidates", several), *called], "candidates")
-    coded = which(table, "an option", "!fractions", "!marks")  # 41025: a trade
-    coded = [name for name in coded if "cand" in name.casefold()]
-    single = which(table, "an option", "word") or coded or which(table, "own name", "!an id")
+    single = which(table, "an option", "word") or which(table, "own name", "!an id")
     table.give_all(single if len(single) > 1 and not table.having("candidates") else (), "candidate")
 
 

@@ -252,7 +252,8 @@ def persons(table: Proposal) -> None:
     same = [name for name in free if table.words(name) and words.issuperset(table.words(name))]
     items = [name for name in table.raw if name in items or name in same]  # no time, though it begins with "Time"
     roles = {person: "person"} | dict.fromkeys(items, "item")
-    if (named and is_wide) or ((named or sent) and _are_items(table, items)):
+    is_few = rows <= 2 * len(items)  # more are examples, perhaps, of which each column says something
+    if (named and is_wide) or ((named or sent) and is_few and _are_items(table, items)):
         table.give_all(items, "item")
         table.give(person, "person")
         return
@@ -507,6 +508,9 @@ def _with_worker(table: Proposal, worker: str, *, is_told: bool) -> None:
     is_agreed = (
         len(tasks) == len(votes) == 1 and not _are_grades(table, votes[0]) and _agrees(table, votes[0], tasks[0])
     )
+    own = [name for name in table.raw if name not in (*tasks, *votes, worker) and not table.is_function(name, worker)]
+    own = which(table, "!of the occasion", "!of a fact", "!dates", "!how sure", among=own)
+    is_agreed = is_agreed and all(table.is_function(name, *tasks) for name in own)  # else a line may be an example
     is_usual = len(_workers(table)) <= 1 and (plain_name(tasks[0]) in USUAL["task"] or is_agreed)
     is_clear = bool(given) or ((is_told or is_usual) and (len(votes) == 1 or len(named) == 1))
     if not (is_told or is_usual or given) and len(votes) == 1 and not table.repeats(worker):

@@ -266,7 +266,7 @@ def test_quotes_with_a_backslash_are_a_part_of_the_text(tmp_path: Path, mark: st
 TWO_VOTERS = {"text": "text", "ann": "annotator", "bob": "annotator"}
 
 
-@pytest.mark.parametrize(("first", "people"), [("1,125", ""), ("0,125", "2.000")])
+@pytest.mark.parametrize(("first", "people"), [("0,125", ""), ("0,125", "2.000")])
 def test_commas_between_semicolons_are_decimal_ones(tmp_path: Path, first: str, people: str) -> None:
     rows = [f"{k},125;{people or 800};{'cat' if k % 2 else 'dog'}" for k in range(2, 13)]
     data = table(tmp_path, "\n".join(["depth;people;label", f"{first};700;cat", *rows, ""]))

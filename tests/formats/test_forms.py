@@ -2157,15 +2157,6 @@ def test_counts_with_spaces_between_the_labels_are_votes(tmp_path: Path) -> None
     assert data.class_names == ("MRW", "literal") and len(data) == 12
 
 
-def test_codes_of_several_candidates_are_these(tmp_path: Path) -> None:
-    codes = ["41025", "54020", "61110", "99910"]
-    rows = [
-        f"H{k},a trade of old {k},place {k % 3},{codes[k % 4]},{codes[(k + 1) % 4] if k % 2 else ''}" for k in range(24)
-    ]
-    data = read_first(table(tmp_path, "id,occupation,place,hisco_cand1,hisco_cand2", rows))
-    assert {*data.class_names} == {*codes} and data.candidates is not None and {*data.candidates.sizes} == {1, 2}
-
-
 def test_a_question_mark_beside_a_star_is_an_answer(tmp_path: Path) -> None:
     rows = [
         f"s{k},They has seen {k} of it,{','.join(('OK?*'[:2], '?', '*')[(k + at) % 3] for at in range(3))}"

@@ -48,14 +48,6 @@ def test_texts_in_a_writing_without_spaces_are_there_to_read(words: list[str]) -
     assert roles(内容=texts, **given)["内容"] == "text"
 
 
-@pytest.mark.parametrize("name", ["elapsed_ms", "rt", "duration_s"])
-def test_how_long_somebody_took_is_not_learnt_from(name: str) -> None:
-    took: list[str | None] = [str(300 + 37 * k % 900) for k in range(30)]
-    columns: dict[str, list[str | None]] = {"label": ["cat", "dog", "hen"] * 10, name: took}
-    who: list[str | None] = ["ann", "bob"] * 15
-    assert roles(**columns)[name] == "feature" and roles(worker=who, **columns)[name] == "keep"
-
-
 @pytest.mark.parametrize("kind", ["pair", "before", "remark", "again", "after"])
 def test_several_texts_are_read_one_after_the_other_but_no_remarks(tmp_path: Path, kind: str) -> None:
     rolls, words = random.Random(0), ["dog", "runs", "fast", "over", "green", "grass", "today", "alone"]

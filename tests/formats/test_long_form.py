@@ -382,7 +382,8 @@ def test_columns_called_as_sentences_are_what_people_were_asked_where_rows_were_
     table.insert(0, "Timestamp", [f"2023-05-{k % 28 + 1:02} 10:{k:02}:00" for k in range(30)])
     table.insert(1, "Native speaker?", ["yes", "no", "yes"] * 10)
     table.to_csv(tmp_path / "form.csv", index=False)
-    assert [column.role for column in formats.columns(tmp_path / "form.csv")].count("item") == 14
+    asked = question(formats.columns(tmp_path / "form.csv"))
+    assert asked is not None and [*asked.answers[0][1].values()].count("item") == 14
 
 
 def test_a_log_of_moderators_is_lines_of_answers_without_what_was_retracted(tmp_path: Path) -> None:

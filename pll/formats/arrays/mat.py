@@ -28,7 +28,7 @@ from pll.formats.arrays.layouts import FileArrays, arrange, kind_of_numbers, lab
 from pll.formats.arrays.mat5 import is_mat5, is_mat73, read_v5
 from pll.formats.base import Format, ReadOptions
 from pll.formats.checks import BOMB_BYTES, BOMB_RATIO, check_ids, listing, parsing, readable
-from pll.formats.forms import ARRAYS, words_of
+from pll.formats.forms import ARRAYS
 from pll.formats.labels import sets_of
 from pll.formats.proposal import says
 from pll.formats.results import Results
@@ -62,7 +62,8 @@ class Mat(Format):
         parts = parts_among(variables)
         if not parts:  # the only features, whatever they are called
             parts = [{**part, "X": [*variables][-1]} for part in parts_among([*variables, "X"])[:1]]
-        if "y" not in parts[0] and (truth := _truth_among(path, others, variables[parts[0]["X"]], options.max_bytes)):
+        X, is_bare = variables[parts[0]["X"]], {*parts[0]}.isdisjoint(["y", "candidates"])
+        if truth := _truth_among(path, others if is_bare else (), X, options.max_bytes):
             parts, variables = [{**parts[0], "y": next(iter(truth))}, *parts[1:]], variables | truth
             others = [name for name in others if name not in truth]
         votes, marks, cells = "", "", _cells(path, others, options.max_bytes) if others else {}
@@ -304,7 +305,7 @@ def _matrices(path: Path, names: Sequence[str], max_bytes: int) -> dict[str, npt
 
 def _truth_among(path: Path, names: Sequence[str], X: Any, max_bytes: int) -> dict[str, npt.NDArray[Any]]:
     """The one variable of a whole number an example that is called as the truth is; none if there are several."""
-    called = [name for name in names if words_of(name)[:1] == ("y",) or says("settled", name)]
+    called = [name for name in names if says("settled", name)]
     vectors = {name: one for name, one in _matrices(path, called, max_bytes).items() if {*one.shape} == {1, len(X)}}
     found = {name: one for name, one in vectors.items() if (one == np.floor(one)).all()}
     return found if len(found) == 1 else {}

@@ -164,18 +164,11 @@ LEAST_SEVERAL = 0.02
 """Share of the cells that name several labels, or one with a doubt, from which these are no slips."""
 
 
-def have_decimal_commas(columns: Sequence[Cells], *, certain: bool = False) -> list[bool]:
+def have_decimal_commas(columns: Sequence[Cells]) -> list[bool]:
     """Whether the numbers of each column are written as 1,5 or 1.234,5, as in much of Europe.
 
     All cells of such a column are, or are whole; and since 1,234 may be more than a thousand, in some column there must
     be a number that cannot be read so. Beside one, 1.234 is more than a thousand.
-
-    Parameters
-    ----------
-    columns
-        The cells of each.
-    certain
-        Whether the file says so elsewhere, as by semicolons between its columns.
 
     Examples
     --------
@@ -184,7 +177,7 @@ def have_decimal_commas(columns: Sequence[Cells], *, certain: bool = False) -> l
     >>> have_decimal_commas([["1,500", "2,300"]]), have_decimal_commas([["1,500", "0,300"]])
     ([False], [True])
     """
-    with_commas = []
+    with_commas, certain = [], False
     for cells in columns:
         if not any("," in cell for cell in cells if cell):  # nearly always, and at once
             with_commas.append(False)
@@ -195,8 +188,7 @@ def have_decimal_commas(columns: Sequence[Cells], *, certain: bool = False) -> l
         is_one = bool(commas) and len(commas) + whole >= len(filled)
         with_commas.append(is_one)
         certain = certain or (is_one and any(not _THOUSANDS.fullmatch(cell) for cell in commas))
-    are_some = certain and any(with_commas)
-    return [are_some and (is_one or _are_thousands(cells)) for is_one, cells in zip(with_commas, columns, strict=True)]
+    return [certain and (is_one or _are_thousands(cells)) for is_one, cells in zip(with_commas, columns, strict=True)]
 
 
 def _are_thousands(cells: Cells) -> bool:
@@ -999,8 +991,8 @@ def _only_word(fields: Mapping[str, Any]) -> str | None:
 def shares_of(cell: str) -> dict[str, float] | None:
     """Return how likely or how frequent each label is, of a JSON object of such numbers; None of any other cell.
 
-    Of shares the likeliest labels that make up `COVERED` of their sum, or of 1 where that is less; of counts all above
-    0. Where a label has null, as in a struct of Arrow, nobody gave it.
+    Of shares the likeliest labels that make up `COVERED` of their sum, of counts all above 0. Where a label has null,
+    as in a struct of Arrow, nobody gave it.
 
     Examples
     --------
@@ -1018,7 +1010,7 @@ def shares_of(cell: str) -> dict[str, float] | None:
     if not all(map(_is_share, shares.values())):
         return None
     positive = {name: value for name, value in shares.items() if value > 0 and name}
-    whole = max(1.0, sum(positive.values()))  # of the likeliest five, what is left is of labels that are not named
+    whole = sum(positive.values())
     if not positive or all(value == round(value) for value in positive.values()):
         return positive
     ahead, least = 0.0, 0.0
@@ -1249,7 +1241,7 @@ def are_times(cells: Cells) -> bool:
     if sum(len(row) == len(some) > 0 for row, some in zip(rows, pairs, strict=True)) < NEARLY_ALL * len(pairs):
         return False
     sums, by_length = sorted(map(sum, rows)), defaultdict[int, list[int]](list)
-    if len({*sums}) == 1 and len({*map(tuple, rows)}) > 2:  # no ratings always add up to the same
+    if len({*sums}) == 1 and sums[0] != PERCENT and len({*map(tuple, rows)}) > 2:  # no ratings always add up so
         return True
     for row in rows:
         by_length[len(row)].append(sum(row))
@@ -1262,6 +1254,10 @@ def are_times(cells: Cells) -> bool:
     low, high = sums[len(sums) // 20], sums[-1 - len(sums) // 20]
     # whoever is missing has no part of a sum of ratings, and other labels have what one that is missing has not
     return 2 * fewest * often[-1] > most * (often[0] + often[-1]) and 2 * high <= 3 * low
+
+
+PERCENT = 100
+"""What parts of something measured add up to."""
 
 
 def _one_is_far_above(rows: Sequence[Sequence[float]]) -> bool:
@@ -1381,7 +1377,9 @@ def pairs_in(cell: str | None) -> list[tuple[str, str]]:
         return []
     if '"=>"' in cell:
         return _ARROW.findall(cell)
-    parts = [part for part in re.split(r"[;|\n]|,(?=[^,;|:=]+[:=])|(?<=\d)\s+(?=[^\s,;|:=]+:)", cell) if part.strip()]
+    parts = [
+        part for part in re.split(r"[;|\n]|,(?=[^,;|:=]+[:=])|(?<=\d)\s+(?=[^\W\d][^\s,;|:=]*:)", cell) if part.strip()
+    ]
     pairs = [match for part in parts if (match := _PAIR.fullmatch(part))]
     return [(pair["who"], pair["what"]) for pair in pairs] if len(pairs) == len(parts) else []
 

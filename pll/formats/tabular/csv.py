@@ -382,7 +382,6 @@ class Delimited(TableFormat):
             first=text.sample(),
             titles=header.titles,
             codes=codes_noted([[header.title], *text.end[1]], text.sample()),
-            commas=text.has_decimal_commas,
         )
 
     def write(self, dataset: PartialLabelDataset, path: Path, results: Results | None = None) -> None:

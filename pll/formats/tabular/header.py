@@ -451,8 +451,7 @@ def _is_data(first: Sequence[str], below: Sequence[Sequence[str]]) -> bool:
     """Whether a first row is data: it has a number wherever the rows below have numbers, in two columns at least.
 
     Or each of its cells stands again in its column, and not in a row that repeats it, as a header may; and one is a
-    number, or columns have nothing in common, or all cells. Or one stands there twice, and again in each of these
-    columns: a word of several voters, and no name of them.
+    number, or columns have nothing in common, or all cells.
 
     Numbers in even steps (0, 1, 2 …; years) are names after all; two of them, if they are 0, 1 or 1, 2; and so are
     `LONG` and more that rise (wavelengths).
@@ -465,10 +464,6 @@ def _is_data(first: Sequence[str], below: Sequence[Sequence[str]]) -> bool:
         are_apart = are_apart or all({*first} <= one for one in own)
         if are_apart or any(map(is_number, first)):  # a box that is ticked says its own name, as a person may
             return True
-    times = Counter(filter(str.strip, first))
-    twice = [is_again for is_again, cell in zip(again, first, strict=False) if times[cell] > 1]
-    if twice and all(twice):
-        return True
     if sum(map(is_number, first)) < 2:
         return False
     columns = [at for at, cells in enumerate(zip(*below, strict=True)) if is_measured(cells)]

@@ -540,7 +540,8 @@ class _Discount:
         """Of a posterior without the known labels."""
         others = np.maximum(annotations.answers_per_row - 1, 0)
         met = annotations.n_answers / (annotations.n_annotators * int((annotations.answers_per_row > 0).sum()))
-        known = np.flatnonzero(np.zeros(0) if true_labels is None else true_labels >= 0)
+        is_asked = annotations.answers_per_row > 0  # known labels of others say nothing of the votes
+        known = np.flatnonzero(np.zeros(0) if true_labels is None else (true_labels >= 0) & is_asked)
         rhos = np.array([CROWD_CORRELATION + (PANEL_CORRELATION - CROWD_CORRELATION) * met])
         if (others[known] > 0).sum() >= LEAST_CHECKED:
             rhos = np.array(CORRELATIONS)

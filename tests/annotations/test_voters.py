@@ -440,3 +440,14 @@ def test_features_that_hold_what_one_voter_said_are_no_witness(kind: str, used: 
     assert (joint.classifier_weight or 0) > 0 if used else joint.classifier_weight == 0
     right = (joint.posterior.argmax(axis=1) == y).mean()
     assert right >= (fit_voters(votes).posterior.argmax(axis=1) == y).mean() + (0.1 if used else 0)
+
+
+def test_known_labels_of_what_nobody_answered_leave_the_others_as_sure() -> None:
+    rng = np.random.default_rng(3)
+    truth = rng.integers(0, 4, 600)
+    votes = np.where(rng.random((600, 4)) < 0.8, truth[:, None], rng.integers(0, 4, (600, 4)))
+    votes[:150] = -1
+    known = np.where(np.arange(600) < 40, truth, -1)
+    people = Annotations.from_votes(votes, "abcd")
+    without, beside = (fit_voters(people, true_labels=labels).posterior[150:] for labels in (None, known))
+    assert np.allclose(without.max(axis=1).mean(), beside.max(axis=1).mean(), atol=0.01)

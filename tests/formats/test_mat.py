@@ -311,6 +311,16 @@ def test_the_truth_beside_features_of_any_name_tells_the_votes(tmp_path: Path, t
     assert data.annotations is not None and data.annotations.n_answers == (votes > 0).sum()
 
 
+def test_features_may_be_sparse_beside_what_is_called_as_the_truth(tmp_path: Path) -> None:
+    data = saved(
+        tmp_path,
+        data=scipy.sparse.csc_matrix(np.eye(12)),
+        real_kind=np.ones((12, 1)),
+        target=np.eye(3)[:, [0, 1, 2] * 4],
+    )
+    assert data.X.shape == (12, 12) and data.class_names == ("0", "1", "2")
+
+
 def test_votes_names_and_the_truth_may_be_fields_of_a_struct(tmp_path: Path) -> None:
     rng = np.random.default_rng(15)
     true = np.arange(30)[:, None] % 3 + 1

@@ -63,7 +63,9 @@ class Mat(Format):
         if not parts:  # the only features, whatever they are called
             parts = [{**part, "X": [*variables][-1]} for part in parts_among([*variables, "X"])[:1]]
         X, is_bare = variables[parts[0]["X"]], {*parts[0]}.isdisjoint(["y", "candidates"])
-        if truth := _truth_among(path, others if is_bare else (), X, options.max_bytes):
+        if isinstance(X, np.ndarray) and (
+            truth := _truth_among(path, others if is_bare else (), len(X), options.max_bytes)
+        ):
             parts, variables = [{**parts[0], "y": next(iter(truth))}, *parts[1:]], variables | truth
             others = [name for name in others if name not in truth]
         votes, marks, cells = "", "", _cells(path, others, options.max_bytes) if others else {}
@@ -303,10 +305,10 @@ def _matrices(path: Path, names: Sequence[str], max_bytes: int) -> dict[str, npt
     return {name: value for name, value in found.items() if name in wanted and isinstance(value, np.ndarray)}
 
 
-def _truth_among(path: Path, names: Sequence[str], X: Any, max_bytes: int) -> dict[str, npt.NDArray[Any]]:
-    """The one variable of a whole number an example that is called as the truth is; none if there are several."""
+def _truth_among(path: Path, names: Sequence[str], n: int, max_bytes: int) -> dict[str, npt.NDArray[Any]]:
+    """The one variable of a whole number for each of n examples that is called as the truth is; none of several."""
     called = [name for name in names if says("settled", name)]
-    vectors = {name: one for name, one in _matrices(path, called, max_bytes).items() if {*one.shape} == {1, len(X)}}
+    vectors = {name: one for name, one in _matrices(path, called, max_bytes).items() if {*one.shape} == {1, n}}
     found = {name: one for name, one in vectors.items() if (one == np.floor(one)).all()}
     return found if len(found) == 1 else {}
 

@@ -36,6 +36,7 @@ from pll.formats.tabular.cells import (
     elements,
     guess_separator,
     is_number,
+    label_named,
     mark_in,
     named_shares,
     nearly_all,
@@ -92,7 +93,7 @@ def _with_people(table: Records) -> Records:
 def _decoded(table: Records) -> Records:
     """Return the table with words in the columns of which a codebook, by their names, says what their codes mean."""
     written, asked = list[str](), {name: codes_noted([[text]]).get("") for name, text in table.titles.items()}
-    known = codes_of([name for name in table.names if name], table.codes)
+    known = _ids_listed(table) | codes_of([name for name in table.names if name], table.codes)
     books = {name: codes for name in table.names if name and (codes := known.get(name) or asked.get(name))}
     silent = dict[str, str]()
     for name, said in books.items():  # or in the text of a question: `… (1=modern, 2=classic)`
@@ -108,6 +109,39 @@ def _decoded(table: Records) -> Records:
     about = f"Codes in {listing(written)} were written out as the codebook in the file says."
     about += f" No answer: {listing([f'{code} ({text})' for code, text in silent.items()])}." if silent else ""
     return replace(table, notes=(*table.notes, about)) if written else table
+
+
+def _ids_listed(table: Records) -> dict[str, Mapping[str, str]]:
+    """What the ids in a column mean, where objects listed in another one have them beside their labels.
+
+    So is the truth `Q42` beside the candidates `[{"id": "Q42", "name": "Adams"}, …]`.
+    """
+    found = dict[str, Mapping[str, str]]()
+    for at, cells in enumerate(table.first):
+        if nearly_all(_holds_objects, cells):
+            for field, codes in _labels_by_field(cells):
+                ids = [name for name, some in zip(table.names, table.first, strict=True) if _are_codes(some, codes)]
+                codes = dict(_labels_by_field(table.texts(at))).get(field, {}) if ids else codes
+                found |= dict.fromkeys(ids, codes)
+    return found
+
+
+def _labels_by_field(lists: Iterable[str | None]) -> Iterator[tuple[str, dict[str, str]]]:
+    """Yield fields of listed objects that have one text for each label and no other, none of them a label."""
+    pairs = dict[str, set[tuple[str, str]]]()
+    for one in (one for cell in lists for one in elements(cell) if isinstance(one, dict)):
+        for field, value in one.items():
+            pairs.setdefault(field, set()).add((str(value), str(label_named(one))))
+    for field, some in pairs.items():
+        codes = dict(some)
+        if len(some) == len(codes) == len({*codes.values()}) and codes.keys().isdisjoint(codes.values()):
+            yield field, codes
+
+
+def _are_codes(cells: Cells, codes: Mapping[str, str]) -> bool:
+    """Whether several of these codes are nearly all that stands in cells."""
+    said = present_cells(cells)
+    return len({*said} & codes.keys()) > 1 and sum(cell in codes for cell in said) >= NEARLY_ALL * len(said)
 
 
 def _with_numbered_shares(table: Records, given: Mapping[str, str]) -> Records:

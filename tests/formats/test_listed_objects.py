@@ -398,3 +398,18 @@ def test_shares_of_what_no_true_label_is_called_are_no_candidates(tmp_path: Path
     path.write_text("\n".join(json.dumps({"w": k + 0.5, "label": "ab"[k % 2]} | one) for k, one in enumerate(records)))
     data = formats.read(path)
     assert data.class_names == ("a", "b") and data.y is not None and data.prior is None and data.X.shape == (30, 1)
+
+
+def test_a_truth_by_the_ids_of_the_listed_candidates_is_one_of_their_labels(tmp_path: Path) -> None:
+    rolls = random.Random(1)
+    names = {f"Q{100 + k}": f"place {letter}" for k, letter in enumerate("abcdefgh")}
+    records = list[dict[str, Any]]()
+    for k in range(400):  # more than a sample: some ids come late
+        some = rolls.sample(sorted(names)[: 4 if k < 300 else None], 3)
+        listed = [{"qid": one, "title": names[one], "prior": rolls.random()} for one in some]
+        records.append({"mention": f"m{k}", "n": k + 0.5, "candidates": listed, "gold_qid": some[k % 3]})
+    path = tmp_path / "links.jsonl"
+    path.write_text("\n".join(map(json.dumps, records)))
+    data = formats.read(path, columns={"gold_qid": "true_label"})
+    assert data.class_names == tuple(names.values()) and data.y is not None
+    assert [data.class_names[y] for y in data.y] == [names[one["gold_qid"]] for one in records]

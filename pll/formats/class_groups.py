@@ -537,10 +537,11 @@ def counted(table: Proposal) -> list[str]:
     if len(varied) > 1 and len(one_sum) == 1 and 2 <= max(one_sum) <= MOST_VOTES_COUNTED:
         return varied
     for group in _alike(whole):
-        sums = sums_of(table, group)
-        totals = [n for n in whole if n not in group and (len(group) >= LEAST_PARTS or says("total", n))]
-        if any(sums_of(table, [name]) == sums for name in totals):
-            return group
+        for total in whole:  # be it called as they are
+            parts = [name for name in group if name != total]
+            is_told = len(parts) >= LEAST_PARTS or says("total", total)
+            if is_told and len(parts) > 1 and sums_of(table, parts) == sums_of(table, [total]):
+                return parts
     for group in _alike(whole):
         is_said = len(group) > 2 and all(says("ballots", name) for name in group)
         sums = sums_of(table, group) if is_said or {*told}.issuperset(group) else [0.0]

@@ -711,7 +711,12 @@ def derived(table: Proposal) -> None:
         filled = [[cell for cell in row if not is_no_answer(cell, among_votes=True)] for row in rows_of_votes]
         keys: list[list[Any]] = [list(map(tuple, rows)) for rows in (map(sorted, rows_of_votes), rows_of_votes)]
         keys += [[len({*row}) > 1 for row in filled], list(map(len, filled)), list(map(len, rows_of_votes))]
-        free = [name for name in table.open() if not says("settled", name)]  # `settled` asks what that is
+        keys += [[(max(Counter(row).values(), default=0), len(row)) for row in filled]]
+        for truth in table.having("true_label")[:1]:
+            true = [spelling(cell or "") for cell in table.raw[truth]]
+            keys += [[(row.count(label), len(row)) for row, label in zip(filled, true, strict=True)]]
+        said = table.answers_given()  # `settled` asks what is called so and says them
+        free = [name for name in table.open() if not (says("settled", name) and share_among(table.words(name), said))]
         following = [name for name in free if any(follows(table.raw[name], k) for k in keys)]
         table.give_all([name for name in following if not _says_more(table, name, filled)], "keep", why=why)
     for truth in table.having("true_label")[:1]:

@@ -507,3 +507,25 @@ def test_marked_columns_are_called_as_another_column_calls_them(tmp_path: Path) 
     path.write_text("\n".join([",".join(["sheet", "leaf", *kinds, "Revision"]), *rows]))
     data = read_first(path)
     assert {*data.class_names} == {*kinds} and data.y is not None and (data.y >= 0).sum() == 30
+
+
+def test_a_sum_of_votes_called_as_they_are_is_no_class(tmp_path: Path) -> None:
+    rolls = np.random.default_rng(3)
+    votes = [rolls.multinomial(20 + k % 5, [0.5, 0.3, 0.2]).tolist() for k in range(60)]
+    header = ["size", "Votes: straight news", "Votes: opinion", "Votes: sponsored", "Votes total"]
+    data = formats.read(columns_in(tmp_path, header, [[f"{k}.5", *row, sum(row)] for k, row in enumerate(votes)]))
+    assert data.class_names == ("straight news", "opinion", "sponsored") and data.feature_names == ("size",)
+
+
+@pytest.mark.parametrize("made", ["n_models_correct", "agreement"])
+def test_how_many_are_right_or_say_the_same_is_not_learnt_from(tmp_path: Path, made: str) -> None:
+    rolls, models = np.random.default_rng(5), [f"m-{letter}" for letter in "abcdefg"]
+    rows = []
+    for k in range(90):
+        true = "xyz"[k % 3]
+        said = [("" if p < 0.05 else true if p < 0.6 else "xyz"[int(90 * p) % 3]) for p in rolls.random(7)]
+        most = max(map(said.count, filter(None, said)))
+        rows.append([f"{k}.5", true, *said, said.count(true) if made == "n_models_correct" else most / len(said)])
+    data = formats.read(columns_in(tmp_path, ["size", "gold", *models, made], rows))
+    assert data.feature_names == ("size",) and data.annotations is not None
+    assert data.annotations.annotator_names == tuple(models)

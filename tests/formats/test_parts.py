@@ -628,6 +628,24 @@ def test_batches_of_several_models_are_about_the_same_requests(tmp_path: Path) -
     assert data.texts is not None and data.texts[0] == "text number 0"
 
 
+@pytest.mark.parametrize("named", [True, False])
+def test_what_stands_beside_batch_results_is_read_and_a_model_may_be_named_there(tmp_path: Path, named: bool) -> None:
+    reply = [{"message": {"content": word}} for word in ("hate", "fine")]
+    records = [
+        {"custom_id": f"t{k}", "text": f"what {k} says to somebody", "response": {"body": {"choices": [reply[k % of]]}}}
+        | ({"model": f"model {of}"} if named else {})
+        for of in (1, 2)
+        for k in range(20)
+    ]
+    records[3] |= {"response": None, "error": {"code": "rate_limit_exceeded"}}
+    path = tmp_path / "merged.jsonl"
+    path.write_text("\n".join(map(json.dumps, records)))
+    data = read_first(path)
+    assert data.annotations is not None and data.texts is not None and len(data) == 20
+    assert data.annotations.n_answers == 39 and data.annotations.n_annotators == 2
+    assert data.texts[0] == "what 0 says to somebody"
+
+
 def test_a_number_of_the_item_under_any_name_is_not_learnt_from(tmp_path: Path) -> None:
     """As `lp.` of a Polish sheet, which others sorted."""
     rolls, texts = random.Random(4), [f"what somebody wrote of rower number {k} in a letter" for k in range(60)]

@@ -88,7 +88,7 @@ def _batch_lines(table: Records, stem: str) -> Iterator[list[Line]]:
             about, texts = _replies(record)
             texts = [(text.strip(), score) for text, score in texts if text.strip()]
             texts = [] if record.get("error") else texts
-            task, worker = str(record["custom_id"]), str(about.get("model") or stem)
+            task, worker = str(record["custom_id"]), str(about.get("model") or record.get("model") or stem)
             lines = []
             for text, score in texts:
                 lines.append(Line(task, worker, text, score, attempt=attempts[task, worker]))
@@ -100,6 +100,8 @@ def _is_request(record: Mapping[str, Any]) -> bool:
     return any(record.get(name) for name in _ASKED) and not record.get("response")
 
 
+_OF_A_RESULT = frozenset({"id", "response", "result", "error", "body", "params", "method", "url", "version"})
+"""Fields of batch results that are no answer and nothing to read; what somebody wrote beside them stays."""
 _ASKED = ("body", "params")
 """Where a request says what was asked: of OpenAI, and of Anthropic."""
 
@@ -192,8 +194,8 @@ def with_answers(table: Records) -> Records:
         texts = [some[0] if len(some) == 1 else json.dumps(some) if some else None for some in of_rows]
         models = [lines[0].worker if lines else None for lines in said]
         new = {answer: texts} | ({model: models} if any(models) else {})
-        gone = [at for at, name in enumerate(table.names) if name != "custom_id"]
-        roles = {"custom_id": "task", answer: "vote", model: "worker"}
+        gone = [at for at, name in enumerate(table.names) if name in _OF_A_RESULT or name in new]
+        roles = {"custom_id": "task", answer: "vote"} | ({model: "worker"} if any(models) else {})
         # it was asked several times: nobody else was
         if any(len(some) > 1 for some in of_rows) and len({*models}) == 1:
             roles = {"custom_id": "id", answer: "answers", model: "keep"}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 from pll.dataset import PartialLabelDataset
 from pll.errors import Note
@@ -109,6 +110,32 @@ def codes_in(title: str, rows: Sequence[Sequence[str | None]]) -> Codes:
                 found.setdefault(variable, {}).setdefault(code, name)
     apart = {variable: codes for variable, codes in found.items() if len(codes) > 1}
     return {v: codes for v, codes in apart.items() if len({*codes.values()}) >= APART * len(codes)}
+
+
+def codes_of_fields(fields: Mapping[str, Any]) -> Codes:
+    """Return what the fields beside the records of a file of JSON say that codes mean: an object of names by code.
+
+    Or a list of names, which numbers from 0 stand for, where the field is called as classes are.
+
+    Parameters
+    ----------
+    fields
+        Their values, by name.
+
+    Examples
+    --------
+    >>> codes_of_fields({"rules": {"R1": "spam", "R2": "attack"}, "label_names": ["good", "bad"], "tags": ["x", "y"]})
+    {'rules': {'R1': 'spam', 'R2': 'attack'}, 'label_names': {'0': 'good', '1': 'bad'}}
+    """
+    found = dict[str, dict[str, str]]()
+    for field, said in fields.items():
+        words = [word.removesuffix(end) for word in words_of(field) for end in ("", "s", "es")]
+        is_list = isinstance(said, list) and not WORDS["labels"].isdisjoint(words)
+        names = dict(zip(map(str, range(len(said))), said, strict=True)) if is_list else said
+        if isinstance(names, dict) and 1 < len(names) <= MOST_CODES and all(isinstance(x, str) for x in names.values()):
+            are_short = all(len(code) <= LONGEST_CODE and len(name) <= LONGEST_NAME for code, name in names.items())
+            found |= {field: names} if are_short and len({*names.values()}) == len(names) else {}
+    return found
 
 
 def codes_beside(columns: Mapping[str, Cells], rows: Sequence[Sequence[str | None]]) -> Codes:
@@ -346,6 +373,9 @@ def with_names(
     fitting = [{called_so.get(spelling(code), code): name for code, name in names.items()} for names in fitting]
     known = [sum(k in names or k in names.values() for k in data.class_names) for names in fitting]
     covers = [names for names, n in zip(fitting, known, strict=True) if n >= LEAST_CLASSES_NAMED * data.n_classes]
+    covers = [
+        names for names in covers if not ("0" in names and str(len(names)) in data.class_names)
+    ]  # from 1, perhaps
     is_one = bool(covers) and all(names == covers[0] for names in covers) and not {*covers[0].values()} <= {*others}
     if not is_one or data.n_classes < 2:
         return data

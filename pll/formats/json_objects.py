@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
 from io import StringIO
 from pathlib import Path
@@ -95,10 +95,11 @@ def shape_of(path: Path) -> str:
 
 
 def fields_beside(path: Path) -> Record:
-    """Return the fields beside the list of records in an object, as far as its beginning shows them."""
+    """Return the fields beside the records in one field of an object, as far as its beginning shows them."""
     with path.open(encoding="utf-8-sig", newline="") as file:
         reader = _ObjectReader(file)
-        return _fields(reader.text[reader.at :])[0] if reader.find_shape()[0] == "inside" else {}
+        is_beside = reader.find_shape()[0] == "inside" or all(reader.find_shape())  # of others, all are records
+        return _fields(reader.text[reader.at :])[0] if is_beside else {}
 
 
 def write(path: Path, records: Iterable[Record], *, as_list: bool) -> None:
@@ -236,9 +237,7 @@ class _ObjectReader:
             while self._next_character() != "":
                 yield self.line, self._object()
         elif shape in ("columns", "indexed columns"):
-            if name:
-                self._enter(name)
-            yield from self._columns(indexed=shape == "indexed columns")
+            yield from self._columns(name, indexed=shape == "indexed columns")
         elif shape == "parts":
             yield from self._parts()
         else:
@@ -290,12 +289,11 @@ class _ObjectReader:
         while self._next_character() == ",":
             self._move(1)
             name = self._key()
-            if self.text[self.at : self.at + 1] in ("{", "["):
+            if not _is_plain(self._value("The value")):
                 raise UserError(
-                    f"The field {shorten(beside)} holds objects, and {shorten(name)} beside it more than one value; "
+                    f"The field {shorten(beside)} holds objects, and {shorten(name)} beside it, too; "
                     "bring one of them as a file of its own."
                 )
-            self._value("The value")
         if self._next_character() != "}":
             raise self._wrong(f"Where a comma or the end of the object should be stands {self._next_character()!r}")
         self._move(1)
@@ -339,9 +337,13 @@ class _ObjectReader:
         self._next_character()
         return key
 
-    def _columns(self, *, indexed: bool) -> Iterator[tuple[int, Record]]:
-        """Yield the rows of an object of columns."""
+    def _columns(self, within: str, *, indexed: bool) -> Iterator[tuple[int, Record]]:
+        """Yield the rows of an object of columns, or of those in a field of it and beside."""
         line, columns = self.line, self._object()
+        if within:
+            ids = {key for column in columns[within].values() for key in column}
+            beside = {name: one for name, one in columns.items() if isinstance(one, dict) and name != within}
+            columns = {name: one for name, one in beside.items() if ids & one.keys()} | columns[within]
         if indexed:
             self.index = list(dict.fromkeys(key for column in columns.values() for key in column))
             for key in self.index:
@@ -462,12 +464,13 @@ def _shape(text: str, whole: bool) -> tuple[str, str]:
     is_indexed = are_columns and (rest == "#" or _are_alike(found))
     if not is_indexed and _are_of_people(found):
         return "keyed people", ""
-    by_voter = [name for name, value in {"": values, **values}.items() if _are_by_voter(value)]
+    by_voter = [name for name, value in values.items() if _are_by_voter(value, _keys_beside(values))]
+    by_voter += [""] if _are_by_voter(values) else []
     if closed and whole and len(by_voter) == 1 and KEY not in values and not _lists_in(values):
         return "indexed columns", by_voter[0]
     if is_indexed or _are_alike(found):
         return "indexed columns" if is_indexed else "keyed", ""
-    several = [name for name, value in values.items() if isinstance(value, dict | list)]
+    several = [name for name, value in values.items() if not _is_plain(value)]
     is_alone = len(several) == 1 and ((closed and whole) or rest == "}") and KEY not in values
     if is_alone and _are_keyed(values[several[0]]):  # as Firebase exports a database
         return "keyed", several[0]
@@ -521,6 +524,12 @@ def _are_alike(found: Sequence[Any]) -> bool:
     return are_objects and all(2 * len(value.keys() & found[0].keys()) >= len(found[0]) for value in found)
 
 
+def _is_plain(value: Any) -> bool:
+    """Whether a value is no list or object, or one that holds none."""
+    held = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    return not any(isinstance(one, dict | list) for one in held)
+
+
 def _are_keyed(value: Any) -> bool:
     """Whether a value is an object of objects alike, of which each says several things."""
     found = list(value.values()) if isinstance(value, dict) else []
@@ -528,8 +537,15 @@ def _are_keyed(value: Any) -> bool:
     return are_rows and _are_alike(found) and all(len(one) > 1 for one in found)
 
 
-def _are_by_voter(value: Any) -> bool:
+def _keys_beside(values: Record) -> Iterator[set[str]]:
+    """The keys of each field that holds an object of plain values."""
+    yield from ({*one} for one in values.values() if isinstance(one, dict) and _is_plain(one))
+
+
+def _are_by_voter(value: Any, ids: Iterable[Collection[str]] = ()) -> bool:
     """Whether a value is an object of a few voters, of each an object of what it says of many examples, by their ids.
+
+    That they are ids is sure where they are the keys of another object, of texts say: `ids` are such.
 
     >>> said = {who: {f"item {k}": "ab"[k % 2] for k in range(20)} for who in ("ann", "bob")}
     >>> _are_by_voter(said), _are_by_voter({"x1": {f"field {k}": f"value {k}" for k in range(20)}, "x2": {}})
@@ -542,6 +558,8 @@ def _are_by_voter(value: Any) -> bool:
         return False
     said = [one for some in found for one in some.values() if one is not None]
     are_words = all(isinstance(one, str | int) for one in said) and 1 < len({*said}) <= len(found[0]) / 2
+    if are_words and any(2 * len(found[0].keys() & some) > len(found[0]) for some in ids):
+        return True
     if are_words:  # the other way round, of examples what each voter says, those of one example agree
         items = [[one.get(key) for one in found] for key in found[0]]
         return _alike(items) > _alike([list(one.values()) for one in found])

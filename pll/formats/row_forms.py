@@ -237,7 +237,7 @@ def persons(table: Proposal) -> None:
         numbered = _alike(table, _without_number, least) or _alike(table, _without_numbers, least) if may_be else []
         numbered = [n for n in numbered if not are_ranked(table, n)]  # as the five likeliest of a model
         has_truth = bool(table.usual("true_label", table.open()))
-        if (sent or named or distinct) and not (numbered or has_texts or has_truth):
+        if (sent or named or distinct) and len(numbered) != 1 and not (has_texts or has_truth):
             of_words = which(table, *ITEM, *(() if sent or named else ("!number",)))
             least = LEAST_NUMBERED if table.usual("worker", distinct) else 2 * LEAST_NUMBERED
             numbered = _of_any_name(table, [name for name in of_words if name != person], least)

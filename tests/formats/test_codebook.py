@@ -75,6 +75,22 @@ def test_a_codebook_of_a_range_of_columns_where_rows_are_people(tmp_path: Path) 
     assert data.annotations is not None and data.annotations.n_annotators == 40
 
 
+@pytest.mark.parametrize("order", [1, -1])
+def test_a_sheet_of_questions_is_no_codebook_and_hides_none(tmp_path: Path, order: int) -> None:
+    rolls = random.Random(2)
+    clips = {f"CLIP[SQ00{k}]": f"A tune with {k} drums and a horn" for k in range(1, 10)}
+    key = [rolls.choice(["A1", "A2", "A3"]) for _ in clips]
+    people = [[one if rolls.random() < 0.8 else "A2" for one in key] for _ in range(12)]
+    sheets = {
+        "Codebook": [["code", "meaning"], ["A1", "joy"], ["A2", "anger"], ["A3", "fear"]],
+        "Questions": [["question", "clip description"], *map(list, clips.items())],
+    }
+    of_people = [[str(k), f"2023-11-05 21:{10 + k}", *some] for k, some in enumerate(people)]
+    about = dict([*sheets.items()][::order])
+    path = workbook(tmp_path / "t.xlsx", Responses=[["id", "submitdate", *clips], *of_people], **about)
+    assert {*read_first(path).class_names} == {"joy", "anger", "fear"}
+
+
 def test_a_sheet_says_what_ticked_columns_are_called(tmp_path: Path) -> None:
     names = {"Mdau": "Myotis daubentonii", "Mnat": "Myotis nattereri", "Ppip": "Pipistrellus pipistrellus"}
     rolls = random.Random(2)

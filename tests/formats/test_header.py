@@ -112,6 +112,25 @@ def test_columns_of_any_name_are_things_where_people_agree_in_them(tmp_path: Pat
     assert data.annotations is not None and data.annotations.n_annotators == 40
 
 
+def test_rows_of_people_are_so_whenever_each_was_sent(tmp_path: Path) -> None:
+    """Sentences of several kinds, numbered within each: a time in each row is no reason to look for one kind."""
+    rolls = random.Random(3)
+    names = [f"{kind}_0{k}" for kind in ("island", "subject", "simple") for k in range(1, 7)]
+    easy = {name: 0.9 if name.startswith("simple") or name.endswith("2") else 0.2 for name in names}
+    rows = [
+        [
+            f"sub-{k}",
+            *("good" if rolls.random() < easy[one] else "bad" for one in names),
+            f"2025-02-{1 + k:02} 12:{k:02}",
+        ]
+        for k in range(24)
+    ]
+    for end in (None, -1):
+        header = ["participant", *names, "last_modified"][:end]
+        columns = formats.columns(table(tmp_path, header, [row[:end] for row in rows]))
+        assert form_of(columns) == "person" and question(columns) is None
+
+
 @pytest.mark.parametrize(("who", "items"), [("", 12), ("rater", 7)])
 def test_rows_of_people_are_asked_about_where_nothing_calls_them_so(tmp_path: Path, who: str, items: int) -> None:
     rolls = random.Random(7)

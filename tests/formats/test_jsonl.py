@@ -195,8 +195,41 @@ def test_an_object_of_voters_of_objects_of_items_is_a_column_a_voter(
     assert read is not None and read.n_answers == 45 and {*read.annotator_names} == {*votes}
     assert (read.scores is not None) == are_shares and data.sets().names(0) == ["robin", "wren"]
     formats.give_back(path, tmp_path / "out.json", Results([*votes["Ada"]], {"identified_label": ["tit"] * 15}))
-    added = said | {"label": dict.fromkeys(votes["Ada"], "tit")}
-    assert json.loads((tmp_path / "out.json").read_text()) == (around | {"heard": added} if around else added)
+    added = {"label": dict.fromkeys(votes["Ada"], "tit")}  # beside the voters, and no voter itself
+    assert json.loads((tmp_path / "out.json").read_text()) == (around | {"heard": said} if around else said) | added
+
+
+@pytest.mark.parametrize("shape", ["columns beside voters", "keyed", "lists"])
+def test_what_stands_around_the_examples_is_about_them_or_says_what_codes_mean(tmp_path: Path, shape: str) -> None:
+    """Functions of which each says one class only agree less with the others than with themselves."""
+    texts = {f"t{k}": f"what somebody wrote, the {k}th time" for k in range(60)}
+    said = {
+        who: {key: f"R{at % 3}" if k % 3 == at % 3 or k % 11 == at else "ABSTAIN" for k, key in enumerate(texts)}
+        for at, who in enumerate(("ann", "bob", "cem", "dan"))
+    }
+    rows = {key: {"text": text, "votes": {who: said[who][key] for who in said}} for key, text in texts.items()}
+    names, people = {"R0": "hate", "R1": "fine", "R2": "unclear"}, [{"nick": who, "since": 2014} for who in said]
+    around: dict[str, Any] = {"made": "today", "label_names": names, "versions": ["1.0", "1.1"]}
+    around |= {
+        "columns beside voters": {"texts": texts, "functions": said},
+        "keyed": {"items": rows, "seeds": [1, 2]},
+        "lists": {"people": people, "items": [{"key": key} | row for key, row in rows.items()]},
+    }[shape]
+    path = tmp_path / "all.json"
+    path.write_text(json.dumps(around, indent=1))
+    data = formats.read(path)
+    assert data.texts is not None and data.texts.tolist() == [*texts.values()]
+    answered = sum(one != "ABSTAIN" for own in said.values() for one in own.values())
+    assert data.annotations is not None and data.annotations.n_answers == answered
+    assert {*data.class_names} == {*names.values()}
+
+
+@pytest.mark.parametrize("first", [0, 1])
+def test_numbers_are_names_of_a_list_only_where_they_begin_at_nought(tmp_path: Path, first: int) -> None:
+    rows = [{"width": k + 0.5, "candidate_labels": [first + k % 3, first + (k + 1) % 3]} for k in range(30)]
+    path = tmp_path / "all.json"
+    path.write_text(json.dumps({"classes": ["ash", "oak", "elm"], "rows": rows}))
+    assert formats.read(path).class_names == (("1", "2", "3") if first else ("ash", "elm", "oak"))
 
 
 @pytest.mark.parametrize("field", ["choices", "options", "answers"])

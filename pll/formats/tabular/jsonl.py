@@ -17,6 +17,8 @@ from pll.dataset import PartialLabelDataset
 from pll.errors import RowError, UserError
 from pll.formats import json_objects
 from pll.formats.base import ReadOptions
+from pll.formats.checks import listing
+from pll.formats.codebook import codes_of_fields
 from pll.formats.forms import JSON_SHAPES, form_called
 from pll.formats.json_objects import Record
 from pll.formats.names import MAX_COLUMNS
@@ -123,10 +125,12 @@ def _joined_tables(path: Path) -> Records | None:
     """The tables of a database as one, with what the others say of the rows of the largest; None of any other file."""
     tables = {name: _as_records(rows) for name, rows in _tables_in(path).items()}
     left, notes = joined(tables) if len(tables) > 1 else (tables, list[str]())
-    if len(left) != 1:
+    rows = {name: table.rows for name, table in left.items()}
+    largest, *others = sorted(rows, key=rows.__getitem__, reverse=True) or [""]
+    if not largest or any(2 * rows[name] > rows[largest] for name in others):
         return None
-    table = next(iter(left.values()))
-    return replace(table, notes=(*table.notes, *notes))
+    notes += [f"The list {largest} was read; there is also {listing(others)}."] if others else []
+    return replace(left[largest], notes=(*left[largest].notes, *notes))
 
 
 def _as_records(rows: Sequence[Record]) -> Records:
@@ -163,13 +167,16 @@ class JsonLines(TableFormat):
         shape = json_objects.shape_of(path)
         may_be_tables = len(lines) <= MOST_TABLES_IN_JSON and shape in ("lines", "list")
         if may_be_tables and (several := _joined_tables(path)) is not None:
-            return several
+            return replace(several, codes=codes_of_fields(json_objects.only_record(path)) if len(lines) == 1 else {})
         if not names:
             raise UserError("The objects have no fields; bring what was labelled, and its labels.")
         columns = {name: one_column([p.get(name, n) for p, n in zip(chunks, sizes, strict=True)]) for name in names}
         form = form_called("plcifar") if shape == "keyed answers" else None
         is_bare = shape in json_objects.WITHOUT_PLACE
-        return Records.of(pa.table(columns), row_of=lines.__getitem__, signature=form, may_be_empty=is_bare)
+        codes = codes_of_fields(json_objects.fields_beside(path))
+        return Records.of(
+            pa.table(columns), row_of=lines.__getitem__, signature=form, may_be_empty=is_bare, codes=codes
+        )
 
     def no_place(self, source: Path, options: ReadOptions) -> str:
         shape = json_objects.shape_of(source)

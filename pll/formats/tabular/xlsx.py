@@ -67,8 +67,9 @@ class Xlsx(TableFormat):
         others = [one for one in _sheets(*key_of(path), options.max_bytes) if one not in names]
         lines, codes = _lines(*key_of(path), options.max_bytes, tuple(names)), {**table.codes}
         columns = dict(zip(table.names, table.sample(), strict=True)) if lines else {}
-        for title, rows in lines.items():
-            codes |= codes_in(title, rows) or codes_beside(columns, rows)
+        books = {title: codes_in(title, rows) for title, rows in lines.items()}
+        for title, told in sorted(books.items(), key=lambda book: bool(book[1])):  # what is called a codebook is one
+            codes |= told or codes_beside(columns, lines[title])
         table = replace(table, codes=codes)
         if not others:
             return table

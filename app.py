@@ -12,11 +12,12 @@ import streamlit as st
 from starlette.middleware import Middleware
 
 import pll
-from pll.runs.background import default_board
+from pll.runs.jobs import default_board
 from pll.runs.registry import default_registry
-from pll.ui import health, labelstudio
+from pll.ui.labelstudio_routes import LABEL_STUDIO_ROUTES
 from pll.ui.login import remember_downloads
 from pll.ui.middleware import DropMessages, LoginGate, SecurityHeaders, SessionLimit
+from pll.ui.server_health import HEALTH_ROUTES
 from pll.ui.startup import begin, get_ready_in_background
 
 MIDDLEWARE = [Middleware(layer) for layer in (SecurityHeaders, SessionLimit, LoginGate, DropMessages)]
@@ -33,5 +34,5 @@ async def lifespan(_: st.App) -> AsyncIterator[None]:
     default_registry().stop_all()
 
 
-ROUTES = [*health.HEALTH_ROUTES, *labelstudio.LABEL_STUDIO_ROUTES]
+ROUTES = [*HEALTH_ROUTES, *LABEL_STUDIO_ROUTES]
 app = st.App(Path(pll.__file__).parent / "ui" / "main.py", lifespan=lifespan, routes=ROUTES, middleware=MIDDLEWARE)

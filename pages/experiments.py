@@ -3,8 +3,8 @@
 import streamlit as st
 
 from pll.errors import UserError
-from pll.experiments import background
 from pll.experiments.execution import ExperimentFolder
+from pll.experiments.registry import begin, experiments, find
 from pll.runs.registry import GONE
 from pll.ui import session
 from pll.ui.data.upload import uploads_folder
@@ -28,7 +28,7 @@ def choose() -> None:
     if st.button("Start", type="primary", icon=":material/play_arrow:", disabled=not can_start, key="experiment-start"):
         assert experiment is not None  # the button is disabled without one
         try:
-            begun = background.begin(experiment.title or "experiment", experiment, uploads_folder())
+            begun = begin(experiment.title or "experiment", experiment, uploads_folder())
             session.registry().claim(begun.path)
             open_(begun)
             st.rerun()
@@ -40,7 +40,7 @@ def choose() -> None:
 def earlier() -> None:
     """Experiments of the past, the latest first."""
     registry = session.registry()
-    past = [folder for folder in background.experiments() if registry.owns(folder.path)][:RECENT]
+    past = [folder for folder in experiments() if registry.owns(folder.path)][:RECENT]
     if past:
         st.subheader("Earlier experiments")
     for folder in past:
@@ -55,7 +55,7 @@ def open_(folder: ExperimentFolder) -> None:
 def follow(name: str) -> None:
     """An experiment at work, or ended."""
     try:
-        folder = background.find(name)
+        folder = find(name)
         if not session.registry().owns(folder.path):
             raise UserError(GONE.format("experiment"))
         live.head(folder)

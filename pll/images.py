@@ -17,16 +17,14 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from types import ModuleType
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, Any
 
 import numpy as np
 import numpy.typing as npt
+from PIL import Image, ImageOps
 
 from pll.errors import UserError
 from pll.extras import require_extra
-
-if TYPE_CHECKING:
-    from PIL import Image
 
 PICTURE_SUFFIXES = (".png", ".jpg", ".jpeg", ".webp", ".bmp", ".gif", ".tif", ".tiff", ".ppm", ".pgm")
 """File name endings of pictures, lower case."""
@@ -205,8 +203,6 @@ def decode(content: bytes, name: str) -> npt.NDArray[np.uint8]:
     UserError
         Not a picture, damaged, or too large.
     """
-    from PIL import Image, ImageOps
-
     with _opened(io.BytesIO(content), name) as picture:
         try:
             upright = ImageOps.exif_transpose(picture)
@@ -244,16 +240,12 @@ WHITES, BRIGHTEST_FRACTION = (255.0, 4095.0, 65535.0), 1.5
 
 def encode(pixels: npt.NDArray[np.uint8]) -> bytes:
     """Return (H, W) or (H, W, 3) uint8 as a PNG file; `decode` returns the same pixels."""
-    from PIL import Image
-
     file = io.BytesIO()
     Image.fromarray(pixels).save(file, "PNG")
     return file.getvalue()
 
 
 def _opened(file: IO[bytes], name: str) -> Image.Image:
-    from PIL import Image
-
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of Pillow's own, lower idea of too large, and of odd metadata

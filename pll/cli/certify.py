@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from pll.cli.declared import CertifyOptions, PlanOptions, VerifyOptions
-from pll.cli.said import note, print_result
+from pll.cli.output import note, print_result
 from pll.errors import UserError
 from pll.export.audit import altered_events
 from pll.export.rendered import certificate_html

@@ -13,8 +13,7 @@ from pll import catalog, formats
 from pll.catalog.sources import source_of
 from pll.cli import declared
 from pll.cli.options import prepared, read_as, resolve_source, said_of_reading, source_like
-from pll.cli.progress import Bars, load
-from pll.cli.said import note, print_result
+from pll.cli.output import Bars, load, note, print_result
 from pll.errors import UserError
 from pll.export.convert import convert as convert_to
 from pll.export.predictions import Predictor, learnt_roles

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from pll import __version__
 from pll.cli.declared import DoctorOptions
-from pll.cli.said import print_result
+from pll.cli.output import print_result
 from pll.extras import EXTRAS
 from pll.paths import candid_home
 

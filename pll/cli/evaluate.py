@@ -11,8 +11,7 @@ from pathlib import Path
 from pll import cli
 from pll.cli.declared import SETTING_NAMES, EvaluateOptions
 from pll.cli.options import listed, note_models_beside, prepared, resolve_source, source_of_test, with_voters
-from pll.cli.progress import Bars
-from pll.cli.said import note, print_result
+from pll.cli.output import Bars, note, print_result
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
 from pll.experiments.evaluation import MEANS_OF, UNKNOWN_SPREAD, Result, planned, read_results, results_frame

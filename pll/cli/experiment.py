@@ -11,13 +11,13 @@ from pathlib import Path
 from pll.cli import INTERRUPTED
 from pll.cli.declared import ExperimentOptions
 from pll.cli.options import listed
-from pll.cli.progress import Bars, stopped_by_signals
-from pll.cli.said import note, print_result
+from pll.cli.output import Bars, note, print_result
+from pll.cli.signals import stopped_by_signals
 from pll.errors import UserError
-from pll.experiments.background import experiments_home
 from pll.experiments.cost import cost_in_words
 from pll.experiments.execution import ExperimentFolder, ExperimentProgress, Tell, results_of, run
 from pll.experiments.experiment import PRESETS, Experiment, preset, read_experiment, selected
+from pll.experiments.registry import experiments_home
 from pll.experiments.report import PLOTTING, failures, tables_of, write_report
 from pll.experiments.tables import markdown
 from pll.extras import is_installed, missing_extra

@@ -17,8 +17,8 @@ from pll import cli
 from pll.catalog.sources import Source
 from pll.cli.declared import FitOptions, option_of
 from pll.cli.options import note_models_beside, prepared, resolve_source, source_of_test, with_voters
-from pll.cli.progress import SIGNALS, Bars, Stop, load, stopped_by_signals
-from pll.cli.said import note, print_result
+from pll.cli.output import Bars, load, note, print_result
+from pll.cli.signals import SIGNALS, Stop, stopped_by_signals
 from pll.errors import UserError
 from pll.methods import METHODS
 from pll.methods.advice import advise

@@ -11,7 +11,7 @@ from typing import Any
 import click
 
 from pll.cli.declared import SETTING_NAMES, MethodsOptions, option_of
-from pll.cli.said import print_result
+from pll.cli.output import print_result
 from pll.methods import METHODS, method_title
 from pll.methods.base import PartialLabelEstimator
 from pll.runs.description import RUN_FIELDS

@@ -11,7 +11,7 @@ from pll import formats
 from pll.annotations import SetRule
 from pll.catalog.sources import Source, joined_votes, source_of, with_own_votes
 from pll.cli.declared import FileOptions, SetOptions, TrainingOptions
-from pll.cli.said import note
+from pll.cli.output import note
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError, unknown
 from pll.formats.classes import class_edits

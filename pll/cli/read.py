@@ -9,19 +9,24 @@ from functools import partial
 from math import prod
 from pathlib import Path
 
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
 from pll import formats
+from pll.annotations.agreement import answers_of, rows_of_disagreement, sentence_of_two
 from pll.annotations.independence import worth_of_votes
+from pll.candidates import CandidateSets
 from pll.catalog.sources import source_of, with_own_votes
 from pll.cli.declared import ReadFileOptions
-from pll.cli.disagree import write_disagreement
-from pll.cli.options import read_as, read_options
-from pll.cli.progress import load
-from pll.cli.said import note, print_result
+from pll.cli.options import listed, read_as, read_options
+from pll.cli.output import load, note, print_result
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError, notes_of
 from pll.formats.checks import listing
+from pll.formats.label_frame import candidate_cells
 from pll.formats.reading import ROLES, Column, Reading, form_of, question, signature
-from pll.io import write_text
+from pll.io import write_csv, write_text
 from pll.runs.data import about_copies
 from pll.wording import count, excerpt, short_names
 
@@ -121,3 +126,47 @@ def _learnt_from(data: PartialLabelDataset) -> list[str]:
         "numbers": [*data.feature_names] or [f"{prod(data.X.shape[1:]):,} numbers"],
     }
     return [name for content in named if content in data.contents for name in named[content]]
+
+
+# ---- two who disagree ------------------------------------------------------------------------------------------------
+
+
+def write_disagreement(data: PartialLabelDataset, voters: str, out: Path) -> str:
+    """Write the rows on which two voters differ, with text and true label where there are any; return a summary.
+
+    Parameters
+    ----------
+    data
+        With the answers.
+    voters
+        Both names, with a comma.
+    out
+        The CSV file; columns id, text, annotator:A, annotator:B, true_label, which Candid reads again.
+
+    Raises
+    ------
+    UserError
+        No answers, no such voter, or not two.
+    """
+    annotations = data.annotations
+    if annotations is None or annotations.anonymous or annotations.n_annotators < 2:
+        raise UserError(f"{data.name} has no answers of two voters by name; --disagree needs them.")
+    names = listed(voters, "--disagree", ",".join(annotations.annotator_names[:2]))
+    unknown = [name for name in names if name not in annotations.annotator_names]
+    if len(names) != 2 or unknown:
+        what = f"names {unknown[0]!r}, who is no voter" if unknown else f"names {len(names)} voters"
+        who = ", ".join(annotations.annotator_names[:12])
+        raise UserError(f"--disagree {what}; give two of {who}.")
+    first, second = (annotations.annotator_names.index(name) for name in names)
+    rows = rows_of_disagreement(annotations, first, second)
+    table: dict[str, npt.NDArray[np.str_ | np.object_]] = {"id": data.row_ids[rows]}
+    if data.texts is not None:
+        table["text"] = data.texts[rows]
+    for name, at in zip(names, (first, second), strict=True):
+        given = answers_of(annotations, at)[rows]
+        sets = CandidateSets(given.indptr, given.indices, annotations.n_classes, annotations.class_names)
+        table[f"annotator:{name}"] = candidate_cells(sets)
+    if data.y is not None:
+        table["true_label"] = np.array([*data.class_names, ""], dtype=object)[data.y[rows]]
+    write_csv(out, pd.DataFrame(table, dtype=str))
+    return f"{sentence_of_two(annotations, first, second)}\n{out}"

@@ -8,8 +8,7 @@ from functools import partial
 from pathlib import Path
 
 from pll.cli.declared import BackupOptions, GcOptions, LabelstudioOptions, RestoreOptions
-from pll.cli.progress import Bars
-from pll.cli.said import note, print_result
+from pll.cli.output import Bars, note, print_result
 from pll.errors import UserError
 from pll.export import backup as backups
 from pll.export.connections import connect

@@ -23,7 +23,7 @@ AUDIT = (
     *("undoes", "batch", "control", "blind", "queue", "position", "weights", "note", "run", "version", "hash"),
 )
 """The columns. `event` numbers them; `id` is the example's; times are UTC; `weights` are those of the candidates;
-`hash` binds all columns but `event` and `undone`, and the events before (`pll.review.tables`)."""
+`hash` binds all columns but `event` and `undone`, and the events before (`pll.review.schema`)."""
 
 
 def audit_rows(events: Sequence[Event], versions: Sequence[LabelVersion] = ()) -> list[dict[str, Any]]:

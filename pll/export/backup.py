@@ -24,7 +24,7 @@ import pll
 from pll.errors import UserError
 from pll.io import PART, check_free_space, folder_bytes, hash_of, write_json
 from pll.paths import DECISIONS_DATABASE
-from pll.review import tables
+from pll.review import schema
 from pll.review.database import Database
 from pll.runs.files import LOCK_FILE
 from pll.runs.manifest import DamagedError, damages, read_manifest
@@ -141,7 +141,7 @@ def restore(source: Path, home: Path, database_url: str | Path) -> Contents:
     saved, database = Database(source / DECISIONS_DATABASE), Database(database_url)
     try:
         with database.read() as connection:
-            if connection.execute(sa.select(sa.func.count()).select_from(tables.review)).scalar_one():
+            if connection.execute(sa.select(sa.func.count()).select_from(schema.review)).scalar_one():
                 raise UserError(f"The database {database.words} holds reviews already; give an empty one.")
         for name in FOLDERS:
             if (source / name).is_dir():
@@ -170,12 +170,12 @@ def _copy_rows(source: Database, target: Database) -> int:
     with source.read() as reading, target.write() as writing:
         if not source.is_sqlite:
             reading.exec_driver_sql("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
-        for table in tables.metadata.sorted_tables:
+        for table in schema.metadata.sorted_tables:
             for rows in reading.execute(sa.select(table).order_by(*table.primary_key)).mappings().partitions(1000):
                 writing.execute(sa.insert(table), [dict(row) for row in rows])
             if not target.is_sqlite:
                 _advance_sequences(writing, table)
-        return int(writing.execute(sa.select(sa.func.count()).select_from(tables.event)).scalar_one())
+        return int(writing.execute(sa.select(sa.func.count()).select_from(schema.event)).scalar_one())
 
 
 def _advance_sequences(connection: sa.Connection, table: sa.Table) -> None:

@@ -13,7 +13,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from pll.review import tables
+from pll.review import schema
 from pll.review.database import Database
 from pll.review.store import now
 
@@ -57,9 +57,9 @@ def connect(database: Database, run: str, *, by: str | None = None) -> Credentia
     """
     made = Credentials(USER, secrets.token_urlsafe(24))
     with database.write() as connection:
-        connection.execute(sa.delete(tables.connection).where(tables.connection.c.run == run))
+        connection.execute(sa.delete(schema.connection).where(schema.connection.c.run == run))
         connection.execute(
-            sa.insert(tables.connection).values(run=run, secret_hash=_hash(made.secret), made_by=by, made_at=now())
+            sa.insert(schema.connection).values(run=run, secret_hash=_hash(made.secret), made_by=by, made_at=now())
         )
     return made
 
@@ -75,7 +75,7 @@ def revoke(database: Database, run: str) -> None:
         Its id.
     """
     with database.write() as connection:
-        connection.execute(sa.delete(tables.connection).where(tables.connection.c.run == run))
+        connection.execute(sa.delete(schema.connection).where(schema.connection.c.run == run))
 
 
 def is_connected(database: Database, run: str) -> bool:
@@ -111,7 +111,7 @@ def opens(database: Database, run: str, user: str, secret: str) -> bool:
 
 def _stored(database: Database, run: str) -> sa.Row[Any] | None:
     with database.read() as connection:
-        return connection.execute(sa.select(tables.connection).where(tables.connection.c.run == run)).first()
+        return connection.execute(sa.select(schema.connection).where(schema.connection.c.run == run)).first()
 
 
 def _hash(secret: str) -> str:

@@ -4,7 +4,7 @@ Label Studio requests predictions of tasks and sends every annotation; `Backend`
 An annotation is a decision of *Look* with its annotator, used for training like any other. It is never the answer to a
 control of the certificate, since the annotator may have seen the prediction, and controls are blind.
 
-What this file is not about: HTTP and passwords (`pll.ui.labelstudio`, `pll.export.connections`).
+What this file is not about: HTTP and passwords (`pll.ui.labelstudio_routes`, `pll.export.connections`).
 
 References
 ----------

@@ -41,7 +41,7 @@ from pll.errors import BusyError, UserError
 from pll.extras import require_extra
 from pll.io import writing_to
 from pll.paths import database_url
-from pll.review import tables
+from pll.review import schema
 
 BUSY_SECONDS = 10.0
 """How long SQLite waits for a program that locks the file, for example to make the tables."""
@@ -211,12 +211,12 @@ def _prepare(engine: Engine) -> None:
         there = set(inspect(connection).get_table_names())
         if SCHEMA.name in there and connection.execute(select(SCHEMA.c.version)).scalar() == own:
             return
-        if not there.isdisjoint({SCHEMA.name, *tables.metadata.tables}):
+        if not there.isdisjoint({SCHEMA.name, *schema.metadata.tables}):
             raise UserError(
                 "The database was made by another version of Candid. Nothing in it was changed: use that version, or "
                 "another database."
             )
-        tables.metadata.create_all(connection, checkfirst=False)
+        schema.metadata.create_all(connection, checkfirst=False)
         for statement in APPEND_ONLY[connection.dialect.name]:
             connection.exec_driver_sql(statement)
         SCHEMA.create(connection)
@@ -225,7 +225,7 @@ def _prepare(engine: Engine) -> None:
 
 def _version() -> str:
     """Return a hash of the tables: whatever changes in one of them makes another version."""
-    statements = [str(CreateTable(table)) for table in tables.metadata.sorted_tables]
+    statements = [str(CreateTable(table)) for table in schema.metadata.sorted_tables]
     return hashlib.sha256("\n".join([*statements, str(APPEND_ONLY)]).encode()).hexdigest()[:16]
 
 

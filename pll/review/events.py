@@ -1,6 +1,6 @@
 """What is stored of a review, as values: events, claims, label versions; and the hash chain that binds the events.
 
-Nothing here needs a database: `pll.review.tables` has the tables, `pll.review.store` reads and writes these values.
+Nothing here needs a database: `pll.review.schema` has the tables, `pll.review.store` reads and writes these values.
 """
 
 from __future__ import annotations

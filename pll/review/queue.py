@@ -28,7 +28,7 @@ from pll.review.session import ReviewSession
 from pll.review.signals import ReviewSignals, prepare_signals
 from pll.review.similar import Similar
 from pll.review.status import ReviewStatus, status_of
-from pll.runs.background import Job
+from pll.runs.jobs import Job
 from pll.runs.registry import RunRegistry
 from pll.runs.run import Run
 from pll.weights import Flags, Ints, Weights

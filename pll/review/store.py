@@ -17,7 +17,7 @@ import sqlalchemy as sa
 from sqlalchemy import Connection
 
 from pll.errors import UserError
-from pll.review import tables
+from pll.review import schema
 from pll.review.certificate import DrawnPlan, LabelTable
 from pll.review.certification import PlanRecord
 from pll.review.database import Database
@@ -34,7 +34,7 @@ from pll.review.events import (
 
 Record = TypeVar("Record", ReviewRecord, LabelVersion, Claim)
 
-CLAIM = tables.claim.c
+CLAIM = schema.claim.c
 
 
 class Reader:
@@ -46,7 +46,7 @@ class Reader:
 
     def review(self) -> ReviewRecord | None:
         """The review's own row; None where it has not been opened."""
-        query = sa.select(tables.review).where(tables.review.c.id == self.review_id)
+        query = sa.select(schema.review).where(schema.review.c.id == self.review_id)
         result = self._db.execute(query).mappings().first()
         return None if result is None else _record(ReviewRecord, result)
 
@@ -63,27 +63,27 @@ class Reader:
         UserError
             All were asked for, and one is not what was stored.
         """
-        result = [_event(row) for row in self._rows(tables.event, tables.event.c.id > after)]
+        result = [_event(row) for row in self._rows(schema.event, schema.event.c.id > after)]
         if not after:
             _check_chain(result)
         return result
 
     def event_of(self, token: str) -> Event | None:
         """The event stored under this token, if any."""
-        return next(map(_event, self._rows(tables.event, tables.event.c.token == token)), None)
+        return next(map(_event, self._rows(schema.event, schema.event.c.token == token)), None)
 
     def claims(self) -> list[Claim]:
         """Examples assigned and not answered, expired ones included, the oldest first."""
-        unanswered = [_record(Claim, row) for row in self._rows(tables.claim, tables.claim.c.answered.is_(False))]
+        unanswered = [_record(Claim, row) for row in self._rows(schema.claim, schema.claim.c.answered.is_(False))]
         return sorted(unanswered, key=attrgetter("since"))
 
     def slots(self, row: int) -> list[Claim]:
         """Who has, or has answered, this example."""
-        return [_record(Claim, result) for result in self._rows(tables.claim, tables.claim.c.row == row)]
+        return [_record(Claim, result) for result in self._rows(schema.claim, schema.claim.c.row == row)]
 
     def versions(self) -> list[LabelVersion]:
         """The labels that came under review, in order."""
-        return [_record(LabelVersion, row) for row in self._rows(tables.version)]
+        return [_record(LabelVersion, row) for row in self._rows(schema.version)]
 
     def plans(self) -> list[PlanRecord]:
         """Plans of certificates, in the order in which they were made.
@@ -93,14 +93,14 @@ class Reader:
         UserError
             One of them was altered.
         """
-        table = tables.plan.c
+        table = schema.plan.c
         query = sa.select(table.number, table.run, table.document).where(table.review == self.review_id)
         rows = self._db.execute(query.order_by(table.number))
         return [PlanRecord(number, run, DrawnPlan.from_json(document)) for number, run, document in rows]
 
     def frozen(self, number: int) -> tuple[list[str], list[float]]:
         """Labels and confidences that a plan is of, in the order of rows."""
-        table = tables.plan.c
+        table = schema.plan.c
         of_plan = table.review == self.review_id, table.number == number
         query = sa.select(table.identified_label, table.confidence).where(*of_plan)
         labels, confidence = self._db.execute(query).one()
@@ -108,7 +108,7 @@ class Reader:
 
     def last_hash(self) -> str:
         """Hash of the last event; where that has none (docs/server.md), those of all events are computed."""
-        table = tables.event.c
+        table = schema.event.c
         query = sa.select(table.hash).where(table.review == self.review_id).order_by(table.id.desc()).limit(1)
         last = self._db.scalars(query).all()
         if None in last:
@@ -119,14 +119,14 @@ class Reader:
         """Return a value that changes with the settings, versions and plans of the review."""
         newest = [
             sa.select(sa.func.max(table.c.number)).where(table.c.review == self.review_id).scalar_subquery()
-            for table in (tables.version, tables.plan)
+            for table in (schema.version, schema.plan)
         ]
-        query = sa.select(tables.review, *newest).where(tables.review.c.id == self.review_id)
+        query = sa.select(schema.review, *newest).where(schema.review.c.id == self.review_id)
         return tuple(self._db.execute(query).one())
 
     def n_decisions(self) -> tuple[int, int]:
         """How many decisions count, and of how many reviewers: none that was undone, or that was no answer."""
-        table = tables.event.c
+        table = schema.event.c
         undone = sa.select(table.undoes).where(table.undoes.is_not(None))
         made = table.review == self.review_id, table.kind.not_in(("undo", "skip", "restore")), table.id.not_in(undone)
         query = sa.select(sa.func.count(), sa.func.count(sa.distinct(table.reviewer))).where(*made)
@@ -139,11 +139,11 @@ class Transaction(Reader):
 
     def open_review(self, record: ReviewRecord) -> None:
         """Store a new review's row."""
-        self._db.execute(sa.insert(tables.review).values(**asdict(record)))
+        self._db.execute(sa.insert(schema.review).values(**asdict(record)))
 
     def configure(self, **values: Any) -> None:
         """Change `overlap`, `overlap_share` or `goal`."""
-        self._db.execute(sa.update(tables.review).where(tables.review.c.id == self.review_id).values(**values))
+        self._db.execute(sa.update(schema.review).where(schema.review.c.id == self.review_id).values(**values))
 
     def append(self, event: Event) -> Event:
         """Store an event; return it with its id.
@@ -157,12 +157,12 @@ class Transaction(Reader):
         stored = replace(event, hash=entry_hash(self.last_hash(), event.content()))
         values = {field.name: getattr(stored, field.name) for field in fields(Event) if field.name != "id"}
         values["weights"] = [list(pair) for pair in event.weights]
-        query = sa.insert(tables.event).values(**values).returning(tables.event.c.id)
+        query = sa.insert(schema.event).values(**values).returning(schema.event.c.id)
         return replace(stored, id=int(self._db.execute(query).scalar_one()))
 
     def add_version(self, record: LabelVersion) -> None:
         """Store a new version."""
-        self._db.execute(sa.insert(tables.version).values(review=self.review_id, **asdict(record)))
+        self._db.execute(sa.insert(schema.version).values(review=self.review_id, **asdict(record)))
 
     def add_plan(self, record: PlanRecord, table: LabelTable) -> None:
         """Store the plan of a certificate, with the labels that it is of.
@@ -180,14 +180,14 @@ class Transaction(Reader):
             "confidence": table.confidence.tolist(),
         }
         self._db.execute(
-            sa.insert(tables.plan).values(review=self.review_id, number=record.number, run=record.run, **values)
+            sa.insert(schema.plan).values(review=self.review_id, number=record.number, run=record.run, **values)
         )
 
     # ---- assignments ---------------------------------------------------------------------------------------------
 
     def take(self, claim: Claim) -> None:
         """Assign an example to a reviewer; the slot must be free (the database refuses a second holder)."""
-        self._db.execute(sa.insert(tables.claim).values(review=self.review_id, **asdict(claim)))
+        self._db.execute(sa.insert(schema.claim).values(review=self.review_id, **asdict(claim)))
 
     def change(self, row: int, reviewer: str, **values: Any) -> None:
         """Change fields of the claim of a reviewer who has the example or has answered it.
@@ -201,7 +201,7 @@ class Transaction(Reader):
         values
             Of the fields.
         """
-        self._on_claims(sa.update(tables.claim).values(**values), CLAIM.row == row, CLAIM.reviewer == reviewer)
+        self._on_claims(sa.update(schema.claim).values(**values), CLAIM.row == row, CLAIM.reviewer == reviewer)
 
     def release(self, reviewer: str, rows: Iterable[int] | None = None) -> None:
         """Release the reviewer's unanswered assignments: some rows, or all.
@@ -214,7 +214,7 @@ class Transaction(Reader):
             Numbers of the examples; None for all.
         """
         some = () if rows is None else (CLAIM.row.in_(list(rows)),)
-        self._on_claims(sa.delete(tables.claim), CLAIM.reviewer == reviewer, CLAIM.answered.is_(False), *some)
+        self._on_claims(sa.delete(schema.claim), CLAIM.reviewer == reviewer, CLAIM.answered.is_(False), *some)
 
     def renew(self, reviewer: str, expires_at: datetime, since: datetime) -> None:
         """Extend the reviewer's assignments made after `since` until the expiry.
@@ -228,7 +228,7 @@ class Transaction(Reader):
         since
             Older ones are left.
         """
-        later = sa.update(tables.claim).values(expires_at=expires_at)
+        later = sa.update(schema.claim).values(expires_at=expires_at)
         self._on_claims(later, CLAIM.reviewer == reviewer, CLAIM.answered.is_(False), CLAIM.since > since)
 
     def forget_answer(self, row: int, reviewer: str) -> None:
@@ -241,7 +241,7 @@ class Transaction(Reader):
         reviewer
             Who.
         """
-        self._on_claims(sa.delete(tables.claim), CLAIM.row == row, CLAIM.reviewer == reviewer)
+        self._on_claims(sa.delete(schema.claim), CLAIM.row == row, CLAIM.reviewer == reviewer)
 
     def _on_claims(self, statement: sa.Update | sa.Delete, *where: sa.ColumnElement[bool]) -> None:
         """Change or delete the claims of this review that meet some conditions."""

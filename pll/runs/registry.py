@@ -20,11 +20,11 @@ from pll.paths import candid_home
 from pll.runs.access import ACCESS_ROLES, Access, Person, Role, access_of, place_of_access, write_access
 from pll.runs.config import RunConfig, new_estimator
 from pll.runs.device_queue import DeviceQueue
-from pll.runs.events import log_event
 from pll.runs.files import COMPARISON_FILE, DELETED_FILE
 from pll.runs.folder import RunFolder, list_runs
 from pll.runs.process import PerProcess
 from pll.runs.run import MOST_LANES, Lane, LaneList, Run
+from pll.runs.server_log import log_event
 from pll.training.devices import default_threads, device_names
 
 MOST_ALIVE = 20

@@ -13,7 +13,7 @@ from pll.runs.run import Run
 from pll.ui import session
 from pll.ui.format import plain
 from pll.ui.routes import link
-from pll.ui.view_state import RunView, run_view
+from pll.ui.run_view import RunView, run_view, show_as
 from pll.ui.widgets import beside, bound, button, toast_errors
 from pll.wording import count
 
@@ -252,9 +252,7 @@ def reset(run: Run) -> None:
     new.set_patience(run.patience)
     new.wait_until_paused(PRESS_SECONDS)
     before = run_view(run)
-    st.session_state[f"run-view-{new.id}"] = RunView(
-        new.id, selected=before.selected, truth=before.truth, order=before.order, hidden=before.hidden
-    )
+    show_as(RunView(new.id, selected=before.selected, truth=before.truth, order=before.order, hidden=before.hidden))
     session.view(new)
 
 

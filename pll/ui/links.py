@@ -31,8 +31,8 @@ from pll.ui import access_panel, session
 from pll.ui.data import server_data, upload
 from pll.ui.format import plain
 from pll.ui.routes import address
+from pll.ui.run_view import RunView, run_view, view_of
 from pll.ui.train.views import EXPERT_VIEWS, VIEWS
-from pll.ui.view_state import RunView, run_view
 from pll.ui.widgets import beside, button, choose_one, choose_several, download, show_error
 
 STARTS_AT_ONCE, STARTS_PAUSED = "Trains at once", "Waits before epoch 1"
@@ -78,7 +78,7 @@ def opened(kind: session.Kind) -> Run | None:
     run = _resolved(kind, query, share)
     if run is None:
         return None
-    if f"run-view-{run.id}" not in st.session_state:
+    if view_of(run.id) is None:
         _apply_look(run_view(run), share.look)
     session.view(run)
     return run

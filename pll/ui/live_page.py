@@ -16,7 +16,7 @@ from pll.ui.components.timeline import mount_timeline, timeline_payload
 from pll.ui.data import understood
 from pll.ui.format import format_state, plain, state_icon
 from pll.ui.pace import pace
-from pll.ui.view_state import Scene, scenes
+from pll.ui.scenes import Scene, scenes
 from pll.ui.widgets import beside, button, show_error, show_errors
 
 RUN_REFRESH = 0.4

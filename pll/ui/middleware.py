@@ -14,7 +14,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from starlette.websockets import WebSocketDisconnected
 from streamlit.proto.BackMsg_pb2 import BackMsg
 
-from pll.ui import health, login
+from pll.ui import login, server_health
 from pll.ui.server_settings import setting
 
 
@@ -143,7 +143,11 @@ class SessionLimit(Layer):
             await self._tab(scope, receive, send)
         elif scope["type"] == "http" and path.endswith(METRICS_PATH):
             await PlainTextResponse("Closed.\n", 403)(scope, receive, send)
-        elif scope["type"] == "http" and (path.endswith(HEALTH_PATH) or _is_page(scope)) and (why := health.is_full()):
+        elif (
+            scope["type"] == "http"
+            and (path.endswith(HEALTH_PATH) or _is_page(scope))
+            and (why := server_health.is_full())
+        ):
             body = why if path.endswith(HEALTH_PATH) else FULL_PAGE.format(why)
             kind = PlainTextResponse if path.endswith(HEALTH_PATH) else HTMLResponse
             await kind(body, 503, {"Retry-After": "30", "Cache-Control": "no-store"})(scope, receive, send)
@@ -151,8 +155,8 @@ class SessionLimit(Layer):
             await self.app(scope, receive, send)
 
     async def _tab(self, scope: Scope, receive: Receive, send: Send) -> None:
-        load = health.load()
-        if health.is_full():
+        load = server_health.load()
+        if server_health.is_full():
             await receive()
             await send({"type": "websocket.close", "code": 1013, "reason": "This server is full."})
             return

@@ -8,8 +8,8 @@ from pll.runs.run import Run
 from pll.ui import controls, links, live_page, session
 from pll.ui.compare import live as lanes
 from pll.ui.format import plain
+from pll.ui.run_view import run_view
 from pll.ui.train import live as lane
-from pll.ui.view_state import run_view
 from pll.ui.widgets import button, popover, show_error
 
 

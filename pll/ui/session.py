@@ -5,7 +5,7 @@ from __future__ import annotations
 from copy import deepcopy
 from secrets import token_urlsafe
 from time import monotonic
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import Any, Literal, get_args
 
 import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
@@ -15,9 +15,7 @@ from pll.runs.config import DataConfig
 from pll.runs.registry import NOT_THERE, RunRegistry, default_registry
 from pll.runs.run import Run
 from pll.ui import login
-
-if TYPE_CHECKING:
-    from pll.ui.view_state import RunView
+from pll.ui.run_view import view_of
 
 
 def registry() -> RunRegistry:
@@ -181,7 +179,7 @@ def hides_navigation() -> bool:
         run_id = query.get("comparison")
     else:
         run_id = query.get("run") or st.session_state.get("run")
-    looking: RunView | None = st.session_state.get(f"run-view-{run_id}")
+    looking = view_of(run_id)
     if looking is None:  # a link that is just being opened
         return "link" in query and "navigation" in query.get("hidden", "").split(",")
     return "navigation" in looking.hidden or looking.presenting

@@ -24,9 +24,9 @@ from pll.candidates import CandidateSets
 from pll.errors import UserError
 from pll.methods import METHODS
 from pll.paths import candid_home
-from pll.runs.events import log_event, set_up_log
 from pll.runs.process import own
-from pll.ui import health
+from pll.runs.server_log import log_event, set_up_log
+from pll.ui import server_health
 from pll.ui.login import login_is_set_up
 from pll.ui.server_settings import check_settings, setting
 
@@ -47,7 +47,7 @@ def begin() -> None:
         sys.stderr.flush()
         os._exit(2)  # an exception here would be a page of traceback
     set_up_log(setting("PLL_LOG"))
-    health.raise_descriptor_limit()
+    server_health.raise_descriptor_limit()
     for warning in (*warnings, *login_warnings()):
         _LOG.warning(warning)
     log_event("server started", version=pll.__version__, home=str(home), login=login_is_set_up())

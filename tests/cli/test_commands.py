@@ -374,7 +374,7 @@ def test_an_odd_test_part_is_accepted_like_the_data(run: Run, table: Path, tmp_p
 def test_fit_ends_with_one_line_of_json_and_a_complete_folder(
     run: Run, data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("pll.cli.progress.BAR_AFTER_SECONDS", 0)
+    monkeypatch.setattr("pll.cli.output.BAR_AFTER_SECONDS", 0)
     out = tmp_path / "run"
     result = run("fit", data, *FLIP, *SMALL, "--holdout", "0.25", "--seed", 4, "--out", out)
     assert result.status == 0

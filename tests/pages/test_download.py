@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from pll.runs.background import default_board
+from pll.runs.jobs import default_board
 from pll.ui.format import plain
 from tests.catalog.helpers import TOY, Server, toy_in_catalogue
 from tests.page_helpers import bring_by, understood

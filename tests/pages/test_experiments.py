@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from pll.errors import UserError
-from pll.experiments import background
-from pll.experiments.background import experiments, experiments_home
+from pll.experiments import registry
 from pll.experiments.execution import ExperimentFolder, ExperimentProgress, run_cell
 from pll.experiments.experiment import PRESETS, Experiment, changed, parse_experiment
+from pll.experiments.registry import experiments, experiments_home
 from pll.experiments.report import write_report
 from pll.runs.config import DataConfig
 from pll.synthesis import Flip
@@ -36,7 +36,7 @@ epochs = 3
 def started(monkeypatch: pytest.MonkeyPatch) -> list[ExperimentFolder]:
     """What would have been started."""
     found: list[ExperimentFolder] = []
-    monkeypatch.setattr(background, "_start", found.append)
+    monkeypatch.setattr(registry, "_start", found.append)
     return found
 
 
@@ -128,16 +128,16 @@ def test_tables_of_an_experiment(open_page: Any) -> None:
 def test_it_is_begun_stopped_and_continued(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PLL_HOME", str(tmp_path))
     definition = parse_experiment(TEXT, "x").model_dump()
-    folder = background.begin("A long one", Experiment.model_validate(definition | {"settings": [{"epochs": 100_000}]}))
+    folder = registry.begin("A long one", Experiment.model_validate(definition | {"settings": [{"epochs": 100_000}]}))
     with pytest.raises(UserError, match="One experiment runs at a time"):
-        background.begin("Another", parse_experiment(TEXT, "x"))
+        registry.begin("Another", parse_experiment(TEXT, "x"))
     wait_for(lambda: folder.progress()[1] is not None, "the first fits", 120)
     with pytest.raises(UserError, match="stop it first"):
-        background.delete(folder)
+        registry.delete(folder)
     ended(folder, stopped=True)
     assert folder.progress()[0] == "stopped" and [one.path.name for one in experiments()] == ["a-long-one"]
     folder.create(parse_experiment(TEXT, "x"))
-    background.resume(folder)
+    registry.resume(folder)
     ended(folder)
     progress = folder.progress()[1]
     assert progress is not None and progress.done == progress.total == 6
@@ -150,18 +150,18 @@ def test_one_that_fails_before_its_first_fit_shows_the_error_and_no_earlier_prog
     monkeypatch.setenv("PLL_HOME", str(tmp_path))
     folder = made(0, "stopped")
     (folder.path / "experiment.json").write_text("{}")
-    background.resume(folder)
-    job = background.job_of(folder)
+    registry.resume(folder)
+    job = registry.job_of(folder)
     assert job is not None and job.wait(30) and "is damaged" in job.status().error
     assert folder.progress() == ("new", None)
 
 
 def ended(folder: ExperimentFolder, *, stopped: bool = False) -> None:
     """Wait until the job of an experiment has ended, stopped or by itself."""
-    job = background.job_of(folder)
+    job = registry.job_of(folder)
     assert job is not None
     if stopped:
-        background.stop(folder)
+        registry.stop(folder)
     assert job.wait(120) and job.status().state == ("stopped" if stopped else "done"), job.status()
 
 

@@ -14,10 +14,10 @@ from google.protobuf.descriptor import FieldDescriptor
 from google.protobuf.message import Message
 
 from pll.catalog.sources import Source
-from pll.experiments.background import experiments_home
 from pll.experiments.evaluation import Result
 from pll.experiments.execution import CellOutcome, ExperimentFolder, ExperimentProgress
 from pll.experiments.experiment import Missing, parse_experiment
+from pll.experiments.registry import experiments_home
 from pll.runs.config import RunConfig
 from pll.runs.lanes import lane_configs
 from pll.runs.registry import default_registry

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from pll.errors import UserError
-from pll.experiments.background import experiments_home
+from pll.experiments.registry import experiments_home
 from pll.runs.access import Access, Person, Role, write_access
 from pll.runs.lanes import lane_configs
 from pll.runs.registry import RunRegistry, default_registry

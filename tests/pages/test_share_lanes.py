@@ -13,7 +13,8 @@ from pll.runs.run import Run
 from pll.synthesis import Flip
 from pll.ui import session
 from pll.ui.data import upload
-from pll.ui.view_state import run_view, scenes
+from pll.ui.run_view import run_view
+from pll.ui.scenes import scenes
 from tests.page_helpers import button, labels, said
 from tests.run_helpers import write_data
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from pll.runs.background import default_board
+from pll.runs.jobs import default_board
 from tests.page_helpers import bring_by, understood
 
 SHARED = Path(__file__).parents[3] / "shared" / "data"

@@ -18,7 +18,7 @@ from pll.methods.deep import DeepEstimator
 from pll.runs import run_data
 from pll.runs.run import Run
 from pll.ui import run_page, session
-from pll.ui.view_state import scenes
+from pll.ui.scenes import scenes
 from tests.page_helpers import IRIS, button, labels, said
 
 

@@ -12,7 +12,7 @@ import sqlalchemy as sa
 from pll.analysis.intervals import hypergeometric
 from pll.errors import UserError
 from pll.export.audit import altered_events, audit_rows
-from pll.review import tables
+from pll.review import schema
 from pll.review.certificate import verify_document
 from pll.review.certification import Certification, answered_sample, miss_rate_of
 from pll.review.desk import Desk
@@ -161,7 +161,7 @@ def test_a_plan_that_was_altered_in_the_database_is_refused(url: str, clock: Clo
     documents = [plan.to_json() | {"tolerated": other.tolerated}, other.to_json()]  # its hash, and one of its own
     for document, says in zip(documents, ("draw_hash", "not valid"), strict=True):
         with review.database.write() as connection:
-            connection.execute(sa.update(tables.plan).values(document=document))
+            connection.execute(sa.update(schema.plan).values(document=document))
         with pytest.raises(UserError, match=says):
             in_force(open_with(url, snapshot(N), clock=clock))
     close(review)

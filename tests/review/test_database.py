@@ -8,7 +8,7 @@ import pytest
 import sqlalchemy as sa
 
 from pll.errors import UserError
-from pll.review import tables
+from pll.review import schema
 from pll.review.database import Database
 from pll.review.events import Event, ReviewRecord
 from pll.review.store import now, reading, writing
@@ -54,11 +54,11 @@ def test_tables_of_another_version_are_refused_and_stay_as_they_are(
     with writing(first, "r") as t:
         t.open_review(ReviewRecord("r", 3, 0, 1, 1.0, now()))
     further = sa.MetaData()
-    for table in tables.metadata.sorted_tables:
+    for table in schema.metadata.sorted_tables:
         table.to_metadata(further)
     sa.Table("review", further, sa.Column("colour", sa.String(10)), extend_existing=True)
     with monkeypatch.context() as patch:
-        patch.setattr(tables, "metadata", further)
+        patch.setattr(schema, "metadata", further)
         with pytest.raises(UserError, match="another version of Candid"):
             Database(database_url)
     first.close()

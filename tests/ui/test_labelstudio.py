@@ -25,7 +25,7 @@ from pll.runs.config import RunConfig
 from pll.runs.process import PerProcess
 from pll.runs.registry import default_registry
 from pll.runs.run import Run
-from pll.ui import labelstudio
+from pll.ui import labelstudio_routes
 
 CONFIG = """<View><Text name="t" value="$text"/><Choices name="kind" toName="t" choice="single">
 <Choice value="fish"/><Choice value="bird"/><Choice value="tree"/></Choices></View>"""
@@ -48,7 +48,7 @@ class Connected:
 
     @property
     def review(self) -> ReviewSession:
-        return labelstudio.backend(self.run).queue.review
+        return labelstudio_routes.backend(self.run).queue.review
 
     def get(self, name: str, **options: Any) -> Any:
         return self.client.get(f"/labelstudio/{self.run}/{name}", **({"auth": ("candid", self.secret)} | options))
@@ -56,13 +56,13 @@ class Connected:
     def post(self, name: str, body: Any, **options: Any) -> Any:
         where = f"/labelstudio/{self.run}/{name}"
         answer = self.client.post(where, **({"auth": ("candid", self.secret), "json": body} | options))
-        labelstudio._work().submit(bool).result(60)  # until what was sent is stored
+        labelstudio_routes._work().submit(bool).result(60)  # until what was sent is stored
         return answer
 
     @property
     def said(self) -> str:
         """What came of the last event that was told, or of the last request."""
-        latest = labelstudio.recent_requests(self.run)
+        latest = labelstudio_routes.recent_requests(self.run)
         return next((one for one in latest if " " not in one.request), latest[0]).outcome
 
     def annotate(self, row: int, labels: list[str], number: int, action: str = "ANNOTATION_CREATED") -> Any:
@@ -105,10 +105,10 @@ def connected(
     assert main(["labelstudio", str(run.folder.path), "--url", "http://candid:8501/"]) == 0
     told = json.loads(capsys.readouterr().out.splitlines()[-1])
     assert told["url"] == f"http://candid:8501/labelstudio/{run.id}" and told["user"] == "candid"
-    with TestClient(Starlette(routes=labelstudio.LABEL_STUDIO_ROUTES)) as client:
+    with TestClient(Starlette(routes=labelstudio_routes.LABEL_STUDIO_ROUTES)) as client:
         yield Connected(client, run.id, told["secret"])
     if run.folder.exists():
-        labelstudio.backend(run.id).queue.wait()
+        labelstudio_routes.backend(run.id).queue.wait()
     default_registry().stop_all(30)
     PerProcess.forget_all()
 
@@ -131,7 +131,7 @@ def test_the_five_requests_of_a_connection(connected: Connected) -> None:
             and one["model_version"] == version
         )
     assert connected.post("webhook", {"action": "PROJECT_UPDATED"}).status_code == 201
-    whats = [one.request for one in labelstudio.recent_requests(connected.run)]
+    whats = [one.request for one in labelstudio_routes.recent_requests(connected.run)]
     assert set(whats[:2]) == {"PROJECT_UPDATED", "POST webhook"}
     assert whats[2:] == ["POST predict", "POST setup", "GET versions", "GET health"]
 
@@ -222,7 +222,7 @@ def test_a_new_task_that_the_model_cannot_read_gets_no_prediction(connected: Con
 
 def test_a_deleted_run_is_no_longer_in_memory(connected: Connected) -> None:
     assert connected.post("predict", {"tasks": new_tasks(), "label_config": CONFIG}).status_code == 200
-    kept = weakref.ref(labelstudio.backend(connected.run))
+    kept = weakref.ref(labelstudio_routes.backend(connected.run))
     default_registry().delete(connected.run)
     assert connected.post("predict", {"tasks": new_tasks(), "label_config": CONFIG}).status_code == 400
     gc.collect()

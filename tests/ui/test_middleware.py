@@ -17,7 +17,7 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 from streamlit.proto.BackMsg_pb2 import BackMsg
 
 from pll.runs.process import PerProcess
-from pll.ui import health, login
+from pll.ui import login, server_health
 from pll.ui.middleware import DropMessages, LoginGate, SecurityHeaders, SessionLimit
 
 HEARTBEAT, CLEAR = BackMsg(app_heartbeat=True), BackMsg(clear_cache=True)
@@ -100,7 +100,7 @@ def client(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[TestClie
         await websocket.accept()
         await websocket.receive()
 
-    routes = [*health.HEALTH_ROUTES, WebSocketRoute("/_stcore/stream", stream), Route("/{path:path}", hello)]
+    routes = [*server_health.HEALTH_ROUTES, WebSocketRoute("/_stcore/stream", stream), Route("/{path:path}", hello)]
     layers = (SecurityHeaders, SessionLimit, LoginGate, DropMessages)
     yield TestClient(Starlette(routes=routes, middleware=[Middleware(layer) for layer in layers]))
     PerProcess.forget_all()
@@ -120,14 +120,14 @@ def test_every_answer_says_who_may_frame_it_and_what_it_may_load(client: TestCli
 def test_a_full_server_says_so_before_anything_breaks(client: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PLL_MOST_SESSIONS", "2")
     with client.websocket_connect("/_stcore/stream"), client.websocket_connect("/_stcore/stream"):
-        assert health.load().tabs == 2
+        assert server_health.load().tabs == 2
         page = client.get("/train", headers=PAGE)
         assert page.status_code == 503 and "Candid is full" in page.text and page.headers["Retry-After"]
         assert client.get("/_stcore/health").status_code == client.get("/ready").status_code == 503
         assert client.get("/health").status_code == client.get("/static/js").status_code == 200
         with pytest.raises(WebSocketDisconnect), client.websocket_connect("/_stcore/stream"):
             pass
-    assert health.load().tabs == 0
+    assert server_health.load().tabs == 0
     assert client.get("/train", headers=PAGE).text == "hello"
 
 

@@ -11,8 +11,8 @@ import streamlit as st
 from pll import formats
 from pll.catalog.sources import Source
 from pll.dataset import PartialLabelDataset
-from pll.runs.background import default_board
 from pll.runs.config import DataConfig, RunConfig
+from pll.runs.jobs import default_board
 from pll.runs.process import PerProcess
 from pll.runs.registry import default_registry
 from pll.synthesis import Flip

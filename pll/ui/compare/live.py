@@ -22,8 +22,8 @@ from pll.ui.components.canvas import Presentation, mount
 from pll.ui.components.star import STAR, star_payload
 from pll.ui.format import plain
 from pll.ui.routes import link
+from pll.ui.scenes import Scene
 from pll.ui.train.pictures import CORNERS, STAR_TITLE, choose_colours, labels_of, shown_classes
-from pll.ui.view_state import Scene
 from pll.ui.widgets import beside, popover
 from pll.wording import count, percent
 

@@ -19,9 +19,9 @@ from pll.dataset import PartialLabelDataset
 from pll.features import suggested
 from pll.formats.checks import readable
 from pll.io import Progress
-from pll.runs.background import default_board
 from pll.runs.config import DataConfig
-from pll.ui import background
+from pll.runs.jobs import default_board
+from pll.ui import job_progress
 from pll.ui.widgets import button
 
 T = TypeVar("T")
@@ -169,7 +169,7 @@ def in_background(what: str, key: str, title: str, work: Callable[[Progress], T]
     value: T | None = _if_cached(what, key)
     if value is not None:
         return value
-    result = background.result_of(f"{what} {key}", title, work, slot=what)
+    result = job_progress.result_of(f"{what} {key}", title, work, slot=what)
     return None if result is None else cached(what, key, lambda: result)
 
 

@@ -13,8 +13,8 @@ from pll.catalog.sources import Source
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
 from pll.io import Progress
-from pll.runs.background import Job, default_board
-from pll.ui import background
+from pll.runs.jobs import Job, default_board
+from pll.ui import job_progress
 from pll.ui.data import loader
 from pll.ui.format import format_shape
 from pll.ui.widgets import button, choose
@@ -47,7 +47,7 @@ def begin_download(entry: Entry) -> None:
 
 def follow_download(entry: Entry) -> None:
     """Show how far a download is; once the dataset is here, the page is run again."""
-    data = background.result_of(f"download {entry.name}", f"Downloading {entry.title}", _loading(entry))
+    data = job_progress.result_of(f"download {entry.name}", f"Downloading {entry.title}", _loading(entry))
     if data is not None:
         loader.cached("dataset", loader.data_key(Source(entry.name)), lambda: data)
         st.rerun()

@@ -14,7 +14,7 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from pll.errors import UserError
-from pll.experiments import background
+from pll.experiments import registry
 from pll.experiments.evaluation import MEANS_OF, read_results
 from pll.experiments.execution import RESULTS_TABLE, ExperimentFolder, ExperimentProgress
 from pll.experiments.figures import over_fits, panel_figure, q_panels, style
@@ -40,7 +40,7 @@ def _format_state(state: str) -> str:
 def _state_of(folder: ExperimentFolder) -> tuple[str, ExperimentProgress | None]:
     """Return the state of an experiment, "running" also while it begins, and how far it is."""
     state, progress = folder.progress()
-    return "running" if background.is_running(folder) else state, progress
+    return "running" if registry.is_running(folder) else state, progress
 
 
 def in_short(folder: ExperimentFolder) -> tuple[str, str]:
@@ -66,9 +66,9 @@ def head(folder: ExperimentFolder) -> None:
     experiment = folder.experiment()
     with heading(experiment.title or folder.path.name):
         if state == "running":
-            button("Stop", background.stop, folder, icon="stop", key="experiment-stop")
+            button("Stop", registry.stop, folder, icon="stop", key="experiment-stop")
         elif progress is None or progress.done < progress.total:
-            button("Resume", background.resume, folder, icon="play_arrow", key="experiment-resume")
+            button("Resume", registry.resume, folder, icon="play_arrow", key="experiment-resume")
         button("All experiments", leave, icon="arrow_back", key="experiment-all")
         if state != "running":
             popover("Delete", _delete, folder, key="experiment-delete-box", icon="delete")
@@ -85,7 +85,7 @@ def _delete(folder: ExperimentFolder) -> None:
     """The button that deletes an experiment, below what becomes of it."""
 
     def delete() -> None:
-        background.delete(folder)
+        registry.delete(folder)
         leave()
 
     st.markdown("Deletes its results and tables. This cannot be undone.")
@@ -108,7 +108,7 @@ def _live(folder: ExperimentFolder, state_of_page: str) -> None:
         experiment = folder.experiment()
     except UserError as error:
         show_error(error)
-        button("Write it anew", background.resume, folder, icon="refresh", key="experiment-anew")
+        button("Write it anew", registry.resume, folder, icon="refresh", key="experiment-anew")
         return
     results = read_results(folder.path / RESULTS_TABLE) if (folder.path / RESULTS_TABLE).exists() else []
     result_tables = tables_of(experiment, results)
@@ -126,7 +126,7 @@ def _show_progress(folder: ExperimentFolder, state: str, progress: ExperimentPro
         if state == "running":
             st.progress(0.0, text="Starting…")
             return
-        job = background.job_of(folder)
+        job = registry.job_of(folder)
         error = "" if job is None else job.status().error
         show_error(error or "It has not been started.")
         return

@@ -14,7 +14,7 @@ from pll import catalog
 from pll.catalog.entry import Entry
 from pll.catalog.files import folder_of
 from pll.errors import UserError
-from pll.experiments import background as experiments
+from pll.experiments import registry as experiments
 from pll.experiments.cost import cost_in_words
 from pll.experiments.experiment import PRESETS, Experiment, changed, parse_experiment, preset
 from pll.methods import METHODS, method_title

@@ -10,7 +10,7 @@ import streamlit as st
 from pll.export.connections import Credentials, connect, is_connected, revoke
 from pll.runs.run import Run
 from pll.ui import session
-from pll.ui.labelstudio import PREFIX, recent_requests
+from pll.ui.labelstudio_routes import PREFIX, recent_requests
 from pll.ui.review import service
 from pll.ui.routes import address
 from pll.ui.widgets import button, show_table

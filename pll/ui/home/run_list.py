@@ -13,7 +13,7 @@ from pll.methods import method_title
 from pll.runs.config import differences
 from pll.runs.folder import MOST_NAME
 from pll.runs.run import Run, readable
-from pll.ui import labelstudio, session
+from pll.ui import labelstudio_routes, session
 from pll.ui.choose_run import begun
 from pll.ui.format import format_state, headline, plain, state_icon
 from pll.ui.routes import go
@@ -179,7 +179,7 @@ def _delete(one: Run) -> None:
         return
     st.session_state.pop(CONFIRMING, None)
     session.registry().delete(one.id)
-    labelstudio.forget_deleted()
+    labelstudio_routes.forget_deleted()
     if st.session_state.get("run") == one.id:
         session.view(None)
 

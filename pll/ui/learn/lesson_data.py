@@ -20,7 +20,7 @@ from pll.synthesis import flip
 from pll.training.scaling import fit_scaling
 from pll.ui import session
 from pll.ui.data import loader
-from pll.ui.view_state import stored_frame
+from pll.ui.scenes import stored_frame
 from pll.ui.widgets import choose
 
 OF_RUN, OF_CHOICE, OF_DIGITS = "run", "choice", "digits"

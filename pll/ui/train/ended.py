@@ -23,7 +23,7 @@ from pll.ui.export import download
 from pll.ui.format import plain
 from pll.ui.review.queue_controls import DISPUTED, choose_rows
 from pll.ui.routes import go, link
-from pll.ui.view_state import Scene, stored_frame
+from pll.ui.scenes import Scene, stored_frame
 from pll.ui.voters import with_decisions
 from pll.ui.widgets import beside, button
 from pll.weights import Certainty, Ints, taken_home

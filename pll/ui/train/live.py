@@ -13,10 +13,11 @@ from pll.runs.snapshots import Snapshot
 from pll.training.metrics import ABOUT, Metric
 from pll.ui import controls, live_page, session
 from pll.ui.format import plain, short_duration
+from pll.ui.run_view import RunView, run_view
+from pll.ui.scenes import Scene, identified
 from pll.ui.train import ended, pictures
 from pll.ui.train.pictures import choose_classes
 from pll.ui.train.views import EXPERT_VIEWS, VIEWS, example
-from pll.ui.view_state import RunView, Scene, identified, run_view
 from pll.ui.widgets import ShownFigure, beside, bound, button, kept_in, show_figures
 from pll.weights import CONFIDENT
 from pll.wording import count, percent

@@ -15,7 +15,8 @@ from pll.ui.components.canvas import Presentation, mount
 from pll.ui.components.component import Component, Payload
 from pll.ui.components.heatmap import HEATMAP, heatmap_payload
 from pll.ui.components.star import STAR, star_payload
-from pll.ui.view_state import RunView, Scene
+from pll.ui.run_view import RunView
+from pll.ui.scenes import Scene
 from pll.ui.widgets import bound, kept_in, popover
 
 PICTURES_HEIGHT, WHOLE_WINDOW = 430, 10_000

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from pll.ui.scenes import Scene
 from pll.ui.train import pictures
 from pll.ui.train.views import accuracy, example_map, examples, reliability, settings, slow
-from pll.ui.view_state import Scene
 
 VIEWS: dict[str, Callable[[Scene], None]] = {
     "Pictures": pictures.draw,

@@ -8,7 +8,7 @@ import streamlit as st
 from pll.colors import ACCENT, RIGHT_COLOUR
 from pll.training.metrics import ABOUT
 from pll.ui import charts
-from pll.ui.view_state import Scene
+from pll.ui.scenes import Scene
 
 ACCURACY_LINES = {
     "transductive_accuracy": {"color": RIGHT_COLOUR, "dash": "solid"},

@@ -14,7 +14,7 @@ from pll.colors import class_colours
 from pll.ui import charts
 from pll.ui.example import show_contents, show_picture
 from pll.ui.format import plain
-from pll.ui.view_state import Scene
+from pll.ui.scenes import Scene
 from pll.ui.widgets import beside
 from pll.wording import percent, short_names
 

@@ -15,8 +15,8 @@ from pll.ui.components.component import Payload
 from pll.ui.components.scatter import SCATTER, checked_outline, map_payload
 from pll.ui.review.queue_controls import choose_rows
 from pll.ui.routes import go
+from pll.ui.scenes import Scene
 from pll.ui.train.pictures import once, shown_classes
-from pll.ui.view_state import Scene
 from pll.ui.widgets import button
 from pll.weights import Ints
 from pll.wording import count

@@ -13,7 +13,7 @@ from pll.ui.components.canvas import mount
 from pll.ui.components.gallery import GALLERY, gallery_payload
 from pll.ui.components.star import star_sample
 from pll.ui.format import plain
-from pll.ui.view_state import Scene
+from pll.ui.scenes import Scene
 from pll.ui.voters import pairs_of
 from pll.ui.widgets import beside, bound, choose, kept_in
 from pll.weights import Ints, Sharpness

@@ -10,7 +10,7 @@ import streamlit as st
 from pll.analysis.calibration import ReliabilityDiagram, reliability
 from pll.colors import ACCENT
 from pll.ui import charts
-from pll.ui.view_state import Scene
+from pll.ui.scenes import Scene
 from pll.weights import sharpness, taken_home
 from pll.wording import percent
 

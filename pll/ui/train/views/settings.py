@@ -15,7 +15,7 @@ from pll.methods.chosen import Recipe
 from pll.runs.config import RunConfig
 from pll.runs.description import in_words
 from pll.ui.format import plain
-from pll.ui.view_state import Scene
+from pll.ui.scenes import Scene
 from pll.ui.widgets import show_table
 from pll.wording import percent
 

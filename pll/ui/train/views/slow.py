@@ -21,7 +21,7 @@ from pll.runs.run import Run
 from pll.ui import controls
 from pll.ui.example import show_picture
 from pll.ui.format import plain
-from pll.ui.view_state import Scene
+from pll.ui.scenes import Scene
 from pll.ui.widgets import beside, bound, button, show_table
 from pll.wording import count
 

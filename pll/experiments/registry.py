@@ -16,7 +16,7 @@ from pll.experiments.experiment import Experiment
 from pll.experiments.report import write_report
 from pll.io import Progress
 from pll.paths import candid_home
-from pll.runs.background import Job, Stopped, default_board
+from pll.runs.jobs import Job, Stopped, default_board
 
 _LOCK = threading.Lock()
 

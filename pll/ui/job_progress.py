@@ -1,6 +1,6 @@
 """Background jobs on a page: progress, rate, time left, and a button to stop.
 
-The work is a job of this process (pll.runs.background): it continues while other pages are open, and two sessions
+The work is a job of this process (pll.runs.jobs): it continues while other pages are open, and two sessions
 that need the same share one. A page polls it; the thread never touches Streamlit.
 """
 
@@ -13,7 +13,7 @@ from typing import Any
 import streamlit as st
 
 from pll.io import Progress
-from pll.runs.background import JobStatus, bare, default_board
+from pll.runs.jobs import JobStatus, bare, default_board
 from pll.ui.format import plain, with_left
 from pll.ui.widgets import button, show_error
 

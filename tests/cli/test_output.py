@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from pll.cli import progress
+from pll.cli import output
 from pll.cli.main import main
-from pll.cli.progress import Bars
+from pll.cli.output import Bars
 from pll.runs import run_data
 from pll.runs.folder import RunFolder
 from tests.catalog.helpers import TOY, Server, toy_in_catalogue
@@ -28,7 +28,7 @@ def server(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Server]:
 def test_each_kind_of_thing_has_a_bar_with_rate_and_time_left(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(progress, "BAR_AFTER_SECONDS", 0)
+    monkeypatch.setattr(output, "BAR_AFTER_SECONDS", 0)
     with Bars() as bars:
         for done in (0, 500_000, 1_000_000):
             bars.show("bytes", done, 1_000_000)
@@ -55,7 +55,7 @@ def test_ctrl_c_stops_a_download_and_leaves_nothing(
 
         def close(self) -> None: ...
 
-    monkeypatch.setattr(progress, "tqdm", Interrupted)
+    monkeypatch.setattr(output, "tqdm", Interrupted)
     assert main(["synthesize", "toy", "--flip", "pair", "--q", "1", "--out", str(tmp_path / "a.npz")]) == 130
     assert "interrupted" in capsys.readouterr().err
     assert not [path for path in tmp_path.rglob("*") if path.is_file()]

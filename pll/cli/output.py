@@ -1,70 +1,43 @@
-"""Long work on the command line: a bar with rate and time left, on stderr, and signals that end it in order."""
+"""What every command says: notes and a bar with rate and time left on stderr, and one line of JSON at the end."""
 
 from __future__ import annotations
 
-import signal
-import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
+import json
+import math
+import sys
+from collections.abc import Mapping, Sequence
 from typing import Any, Self
 
 from tqdm import tqdm
 
 from pll.catalog.sources import Source
-from pll.cli import INTERRUPTED
 from pll.dataset import PartialLabelDataset
-from pll.training.metrics import StopTraining
+from pll.errors import Note
 
 BAR_AFTER_SECONDS = 0.7
 """Seconds before a bar appears."""
 COUNTED_ONE_BY_ONE = 10_000
 """Of so many or more a bar shows thousands and millions."""
-SIGNALS = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
-"""The signals that end work before its end: Docker and Slurm send SIGTERM, a connection that is lost SIGHUP."""
 
 
-class Stop:
-    """Whether a signal stops the work.
-
-    Attributes
-    ----------
-    event
-        Set once there was a signal.
-    status
-        The exit status then, 128 + the number of the signal.
-    """
-
-    def __init__(self) -> None:
-        self.event = threading.Event()
-        self.status = INTERRUPTED
-
-    def hook(self) -> None:
-        """Raise `StopTraining` once there was a signal."""
-        if self.event.is_set():
-            raise StopTraining
+def note(messages: Sequence[str]) -> None:
+    """Print notes, which are not errors, to stderr."""
+    for message in messages:
+        text = message.with_hint if isinstance(message, Note) else message
+        print(f"candid: note: {text}", file=sys.stderr)
 
 
-@contextmanager
-def stopped_by_signals() -> Iterator[Stop]:
-    """Let a signal end the work in order; the second one ends it at once."""
-    stop = Stop()
-    before: dict[int, Any] = {}
+def print_result(**values: Any) -> None:
+    """Print the line of JSON that every command which ends well prints last; a number that is not finite is null."""
+    print(json.dumps(_json_value(values), ensure_ascii=False, allow_nan=False))
 
-    def on_signal(number: int, _: object) -> None:
-        stop.status = 128 + number
-        stop.event.set()
-        for name, earlier in before.items():
-            signal.signal(name, earlier)
 
-    if threading.current_thread() is threading.main_thread():
-        for name in SIGNALS:
-            if signal.getsignal(name) is not signal.SIG_IGN or name == signal.SIGINT:  # `nohup` ignores SIGHUP
-                before[name] = signal.signal(name, on_signal)
-    try:
-        yield stop
-    finally:
-        for name, earlier in before.items():
-            signal.signal(name, earlier)
+def _json_value(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {str(key): _json_value(one) for key, one in value.items()}
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    return value
 
 
 class Bars:

@@ -14,8 +14,9 @@ from pll.runs.config import RunConfig
 from pll.runs.registry import RunRegistry
 from pll.runs.run import Run
 from pll.synthesis import Flip
-from pll.ui import view_state as module
-from pll.ui.view_state import RunView, Scene, scenes
+from pll.ui import scenes as module
+from pll.ui.run_view import RunView
+from pll.ui.scenes import Scene, scenes
 from pll.weights import identified_labels
 
 EPOCHS = 12

@@ -8,8 +8,8 @@ import pytest
 
 from pll.errors import UserError
 from pll.io import Progress
-from pll.runs import background
-from pll.runs.background import Job, JobBoard
+from pll.runs import jobs
+from pll.runs.jobs import Job, JobBoard
 
 
 def test_a_job_says_how_far_it_is_and_gives_its_result() -> None:
@@ -100,6 +100,6 @@ def test_who_wants_the_same_shares_one_job_and_results_do_not_pile_up() -> None:
     assert board.start("a", work) is first and first.wait(10) and len(began) == 1
     board.forget("a")
     assert board.get("a") is None
-    for k in range(3 * background.MOST_ENDED):
+    for k in range(3 * jobs.MOST_ENDED):
         assert board.start(f"job {k}", work).wait(10)
-    assert sum(board.get(f"job {k}") is not None for k in range(3 * background.MOST_ENDED)) <= background.MOST_ENDED + 1
+    assert sum(board.get(f"job {k}") is not None for k in range(3 * jobs.MOST_ENDED)) <= jobs.MOST_ENDED + 1

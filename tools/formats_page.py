@@ -23,6 +23,7 @@ from pll.candidates import CandidateSets
 from pll.dataset import PartialLabelDataset
 from pll.formats import ENTRIES, FIELDS, FORMATS, Format, ReadOptions, json_objects
 from pll.formats.forms import FORMS
+from pll.formats.limitations import cannot_hold
 from pll.formats.reading import ROLES
 from pll.formats.tabular.builder import TableFormat
 from pll.images import Pictures
@@ -64,7 +65,7 @@ def _fields(form: Format) -> str:
 
 def _lost(form: Format, data: PartialLabelDataset) -> bool:
     """Whether writing this says that something is lost which writing the plainest data does not say."""
-    return bool(set(form.cannot_hold(data)) - set(form.cannot_hold(_plain())))
+    return bool(set(cannot_hold(data, form)) - set(cannot_hold(_plain(), form)))
 
 
 def _plain() -> PartialLabelDataset:

@@ -19,6 +19,7 @@ from pll.export.run_export import export_source
 from pll.export.source import ExportSource
 from pll.formats import ENTRIES, FORMATS, ReadOptions, Results
 from pll.formats.json_objects import shape_of
+from pll.formats.limitations import cannot_hold
 from pll.formats.results import read_results
 from pll.formats.tabular.cells import guess_separator, split_cell
 from pll.formats.votes import VOTES_FORMAT
@@ -363,7 +364,7 @@ def has_a_row_an_answer(source: Source) -> bool:
 
 
 def _anew(data: PartialLabelDataset, to: str, results: Results | None, why_unlabelled: str = "") -> Conversion:
-    lost = FORMATS[to].cannot_hold(data)
+    lost = cannot_hold(data, FORMATS[to])
     if results is not None:
         lost = [*lost, *FORMATS[to].cannot_label(data, results)]
     return Conversion(to, data, results, None, ReadOptions(), tuple(lost), why_unlabelled)

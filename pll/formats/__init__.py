@@ -233,7 +233,7 @@ def write(
 ) -> list[Path]:
     """Write a dataset; the file appears whole or not at all.
 
-    What the format cannot hold is not written: `FORMATS[format].cannot_hold(dataset)` lists it.
+    What the format cannot hold is not written: `pll.formats.limitations.cannot_hold` lists it.
 
     Parameters
     ----------

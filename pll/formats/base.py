@@ -153,7 +153,7 @@ class Format(ABC):
     loses_new_classes
         Whether such labels are not in the file at all.
     loses
-        What of a dataset it cannot hold: names of `pll.formats.tabular.writer.LIMITATIONS`.
+        What of a dataset it cannot hold: names of `pll.formats.limitations.LIMITATIONS`.
     """
 
     name: ClassVar[str]
@@ -206,7 +206,7 @@ class Format(ABC):
 
     @abstractmethod
     def write(self, dataset: PartialLabelDataset, path: Path, results: Results | None = None) -> None:
-        """Write a dataset so that `read` gives back all but what `cannot_hold` names.
+        """Write a dataset so that `read` gives back all but what `pll.formats.limitations.cannot_hold` names.
 
         Parameters
         ----------
@@ -222,10 +222,6 @@ class Format(ABC):
         UserError
             The format has no way to write it at all.
         """
-
-    @abstractmethod
-    def cannot_hold(self, dataset: PartialLabelDataset) -> list[str]:
-        """What writing would lose, in words for a person; empty where nothing is lost."""
 
     def columns(self, path: Path, options: ReadOptions) -> list[Column]:
         """Return the role of each column of a table, before it is read; none where the format has no columns.

@@ -31,6 +31,7 @@ from pll.formats.checks import MAX_RECORD_BYTES, check_ids, listing, refuse_no_d
 from pll.formats.codebook import codes_beside, codes_in
 from pll.formats.encodings import as_utf8, without_marks
 from pll.formats.forms import WORDS
+from pll.formats.limitations import are_bytes
 from pll.formats.proposal import Codes
 from pll.formats.reading import LABELLED, Column
 from pll.formats.records import Records
@@ -52,7 +53,7 @@ from pll.formats.tabular.parts import (
     stacked,
     with_items,
 )
-from pll.formats.tabular.writer import are_bytes, columns_of, limitations
+from pll.formats.tabular.writer import columns_of
 from pll.formats.tabular.xlsx import Xlsx
 from pll.formats.texts_inside import names_of_texts, tables_in_texts
 from pll.formats.tools.exports import Argilla, LabelStudio
@@ -111,9 +112,6 @@ class ImageZip(Format):
                 return []
             with _stacked(members, names, options) as (table, _):
                 return table.plan(options)
-
-    def cannot_hold(self, dataset: PartialLabelDataset) -> list[str]:
-        return limitations(dataset, self.loses)
 
     def write(self, dataset: PartialLabelDataset, path: Path, results: Results | None = None) -> None:
         names = _names(dataset)

@@ -21,6 +21,7 @@ from pll.features.images import PixelFeatures
 from pll.features.selection import featurised
 from pll.formats import FORMATS, ReadOptions, checks
 from pll.formats.images import MISSING_PICTURES
+from pll.formats.limitations import cannot_hold
 from pll.formats.results import Results
 from pll.images import decode, encode
 
@@ -51,7 +52,7 @@ def test_writing_then_reading_gives_everything_back(
     tmp_path_factory: pytest.TempPathFactory, data: PartialLabelDataset
 ) -> None:
     path = tmp_path_factory.mktemp("round") / "data.zip"
-    lost = FORMATS["imagezip"].cannot_hold(data)
+    lost = cannot_hold(data, FORMATS["imagezip"])
     formats.write(data, path)
     back = formats.read(path)
     lost.remove("That the pixels are the features: they become pictures, of which features are made again.")

@@ -10,6 +10,7 @@ import pytest
 from pll import formats
 from pll.dataset import PartialLabelDataset
 from pll.formats import FORMATS
+from pll.formats.limitations import cannot_hold
 
 from .strategies import answers, check_held, named_sets, named_truth
 
@@ -41,7 +42,7 @@ r5,"[""日本語"", ""a|b"", ""NA""]",
     assert named_sets(data) == wanted and named_truth(data) == ["NA", "a|b", "1", "None", None]
     back = through(data, tmp_path, name)
     assert name == "cleanlab" or named_sets(back) == wanted  # whose classes are numbers
-    check_held(back, data, FORMATS[name].cannot_hold(data))
+    check_held(back, data, cannot_hold(data, FORMATS[name]))
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -56,7 +57,7 @@ d,7,red,3,S,y|z
     assert data.feature_names == ("width", "height") and np.isnan(data.X).sum() == 3
     assert data.categories["colour"].tolist() == ["red", None, "blue", "red"]
     assert data.categories["size"].tolist() == ["S", "M", None, "S"]
-    check_held(through(data, tmp_path, name), data, FORMATS[name].cannot_hold(data))
+    check_held(through(data, tmp_path, name), data, cannot_hold(data, FORMATS[name]))
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -67,7 +68,7 @@ def test_annotators(tmp_path: Path, layout: str, name: str) -> None:
     data = read(tmp_path / "in.csv", wide if layout == "wide" else long)
     assert answers(data) == [(0, "ann", "x"), (0, "b|b", "y"), (1, "ann", "x"), (1, "ann", "y"), (2, "b|b", "z")]
     assert named_sets(data) == [{"x", "y"}, {"x", "y"}, {"z"}]
-    check_held(through(data, tmp_path, name), data, FORMATS[name].cannot_hold(data))
+    check_held(through(data, tmp_path, name), data, cannot_hold(data, FORMATS[name]))
 
 
 def test_whoever_writes_cf_in_every_name_means_the_species(tmp_path: Path) -> None:

@@ -19,6 +19,7 @@ from pll.catalog.sources import source_of
 from pll.dataset import UNKNOWN, PartialLabelDataset
 from pll.errors import UserError
 from pll.formats import FORMATS, Results
+from pll.formats.limitations import cannot_hold
 from pll.io import is_mapped
 
 from .strategies import datasets, same
@@ -35,7 +36,7 @@ def test_writing_then_reading_gives_everything_back(
     tmp_path_factory: pytest.TempPathFactory, data: PartialLabelDataset
 ) -> None:
     path = tmp_path_factory.mktemp("round") / "data.npz"
-    assert FORMATS["npz"].cannot_hold(data) == []
+    assert cannot_hold(data, FORMATS["npz"]) == []
     formats.write(data, path)
     back = formats.read(path)
     assert back.fingerprint == data.fingerprint

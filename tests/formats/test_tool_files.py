@@ -15,6 +15,7 @@ import pytest
 from pll import formats
 from pll.dataset import PartialLabelDataset
 from pll.formats import FORMATS, ReadOptions, Results
+from pll.formats.limitations import cannot_hold
 from pll.formats.tools.records import RecordFormat
 from pll.images import encode
 
@@ -252,7 +253,7 @@ class TestPlCifar:
         path.write_text('{"0": [["a", "b"]], "1": [["b"], ["c"]]}')
         formats.give_back(path, tmp_path / "out.json", results(**{"0": "a"}))
         assert json.loads((tmp_path / "out.json").read_text()) == {"0": [["a"]], "1": [["b"], ["c"]]}
-        assert not FORMATS["plcifar"].cannot_hold(formats.read(path))
+        assert not cannot_hold(formats.read(path), FORMATS["plcifar"])
 
 
 def test_a_tool_that_shows_nothing_of_ours_still_carries_it(tmp_path: Path) -> None:

@@ -32,7 +32,6 @@ from pll.formats.forms import ARRAYS
 from pll.formats.labels import sets_of
 from pll.formats.proposal import says
 from pll.formats.results import Results
-from pll.formats.tabular.writer import limitations
 
 FOLD_NAMES = ("tr", "te")
 WANTED = {
@@ -136,9 +135,6 @@ class Mat(Format):
             notes=tuple(notes),
             ids=check_ids([*cells[ids]], int) if ids else None,
         )
-
-    def cannot_hold(self, dataset: PartialLabelDataset) -> list[str]:
-        return limitations(dataset, self.loses)
 
     def write(self, dataset: PartialLabelDataset, path: Path, results: Results | None = None) -> None:
         missing = np.argwhere(np.isnan(dataset.X))

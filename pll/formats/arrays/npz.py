@@ -59,7 +59,6 @@ from pll.formats.labels import sets_of, sets_of_shares
 from pll.formats.names import is_named_id, results_among
 from pll.formats.proposal import says
 from pll.formats.results import Results, free_name
-from pll.formats.tabular.writer import limitations
 from pll.images import Pictures
 from pll.io import Column, as_column
 from pll.weights import Weights, on_candidates
@@ -211,9 +210,6 @@ class Npz(Format):
                 notes.append(f"The {meaning} are in {listing(called)}.")
         given = options.class_names or _names(arrays, of_classes)
         return _dataset(arrays, parts, given, notes, options, path.name)
-
-    def cannot_hold(self, dataset: PartialLabelDataset) -> list[str]:
-        return limitations(dataset, self.loses)
 
     def write(self, dataset: PartialLabelDataset, path: Path, results: Results | None = None) -> None:
         given: dict[str, Any] = {"X": dataset.X, "ids": dataset.row_ids, "kind": np.array(dataset.kind)}

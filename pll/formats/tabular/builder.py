@@ -48,7 +48,6 @@ from pll.formats.tabular.cells import (
     elements,
     picture_in,
 )
-from pll.formats.tabular.writer import limitations
 from pll.formats.tools.models import with_answers
 from pll.formats.unfold import unfolded
 from pll.images import Pictures
@@ -122,9 +121,6 @@ class TableFormat(Format):
     def no_place(self, source: Path, options: ReadOptions) -> str:
         is_by_person = form_of(self.columns(source, options)) == "person"
         return "The file that came in has a row a person, and no row for an example's label." if is_by_person else ""
-
-    def cannot_hold(self, dataset: PartialLabelDataset) -> list[str]:
-        return limitations(dataset, self.loses)
 
     @abstractmethod
     def add(self, source: Path, path: Path, added: Mapping[str, Sequence[Value]], options: ReadOptions) -> None:

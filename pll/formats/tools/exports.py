@@ -17,10 +17,11 @@ from pll.formats import json_objects
 from pll.formats.base import ReadOptions
 from pll.formats.forms import USUAL, Form, plain_name
 from pll.formats.json_objects import ANSWERS, Record
+from pll.formats.limitations import has_own_sets, has_several
 from pll.formats.results import Results
 from pll.formats.tabular.builder import build
 from pll.formats.tabular.jsonl import JsonLines
-from pll.formats.tabular.writer import class_names, has_own_sets, has_several
+from pll.formats.tabular.writer import class_names
 from pll.formats.tools.records import (
     PAYLOAD,
     Example,

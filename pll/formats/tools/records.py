@@ -21,12 +21,13 @@ from pll.formats import json_objects
 from pll.formats.base import ReadOptions
 from pll.formats.forms import Form, form_called
 from pll.formats.json_objects import ANSWERS, Record
+from pll.formats.limitations import has_own_sets
 from pll.formats.names import LABEL_COLUMNS, marked
 from pll.formats.records import Records, cell_of, no_rows
 from pll.formats.results import Results, Value
 from pll.formats.tabular.builder import TableFormat
 from pll.formats.tabular.cells import read_label, write_label
-from pll.formats.tabular.writer import answers_of, has_own_sets, headers, number_columns, own_columns, records_of
+from pll.formats.tabular.writer import answers_of, headers, number_columns, own_columns, records_of
 from pll.formats.unfold import Said, said_in, value_at
 
 PAYLOAD = ("text", "image")

@@ -22,22 +22,15 @@ FEWEST_SHARED = 4
 """Characters that must be shared to be left out."""
 
 
-def short_by_name(names: Sequence[str], most: int = IN_TABLES) -> dict[str, str]:
-    """Return the short form of each name, for cells that have room for a line: without what all names share.
-
-    Parameters
-    ----------
-    names
-        All of them.
-    most
-        Letters of a short form.
+def short_by_name(names: Sequence[str]) -> dict[str, str]:
+    """Return the short form of each of all names, for cells that have room for a line: without what all share.
 
     Examples
     --------
     >>> short_by_name(["Musculoskeletal disorder of the hip", "Musculoskeletal disorder of the knee"])
     {'Musculoskeletal disorder of the hip': 'hip', 'Musculoskeletal disorder of the knee': 'knee'}
     """
-    return dict(zip(names, short_names(names, most), strict=True))
+    return dict(zip(names, short_names(names, IN_TABLES), strict=True))
 
 
 def short_names(names: Sequence[str], most: int = MOST_SHORT) -> list[str]:

@@ -625,11 +625,11 @@ UNFAIR = 1e-3
 """Probability of a random sample that differs so far from the others, below which it is taken for none."""
 
 
-def _known_likelihood(true_labels: Ints, T: Floats, exponent: Floats, slip: float = SLIP) -> float:
+def _known_likelihood(true_labels: Ints, T: Floats, exponent: Floats) -> float:
     """Log-likelihood of the known labels under a posterior raised to `exponent`, of which a share need no model."""
     rows = np.flatnonzero(true_labels >= 0)
     proba = _softmax(exponent[rows, None] * np.log(T[rows] + NONZERO))[np.arange(len(rows)), true_labels[rows]]
-    return float(np.log((1 - slip) * proba + slip / T.shape[1]).sum())
+    return float(np.log((1 - SLIP) * proba + SLIP / T.shape[1]).sum())
 
 
 @dataclass(frozen=True, eq=False)

@@ -120,8 +120,8 @@ class Featuriser(ABC):
         return ()
 
 
-def whole_argument(argument: str, what: str, least: int, most: int) -> int:
-    """Parse an argument as a whole number.
+def whole_argument(argument: str, what: str, most: int) -> int:
+    """Parse an argument as a whole number, 1 or more.
 
     Parameters
     ----------
@@ -129,14 +129,14 @@ def whole_argument(argument: str, what: str, least: int, most: int) -> int:
         The text.
     what
         What it counts, for the message.
-    least, most
-        Inclusive limits.
+    most
+        The highest.
 
     Raises
     ------
     UserError
-        Not a whole number from `least` to `most`.
+        Not a whole number from 1 to `most`.
     """
-    if not argument.isdecimal() or not least <= int(argument) <= most:
-        raise UserError(f"{what} is {argument!r}; give a whole number from {least} to {most:,}.")
+    if not argument.isdecimal() or not 1 <= int(argument) <= most:
+        raise UserError(f"{what} is {argument!r}; give a whole number from 1 to {most:,}.")
     return int(argument)

@@ -50,7 +50,7 @@ class PixelFeatures(Featuriser):
 
     @classmethod
     def from_argument(cls, argument: str) -> Self:
-        return cls(whole_argument(argument, "The side of a picture", 1, 1024) if argument else None)
+        return cls(whole_argument(argument, "The side of a picture", 1024) if argument else None)
 
     def fit(self, data: PartialLabelDataset, progress: Progress | None = None) -> Self:
         self.range = pixel_range(data)

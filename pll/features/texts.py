@@ -63,7 +63,7 @@ class TextFeatures(Featuriser):
 
     @classmethod
     def from_argument(cls, argument: str) -> Self:
-        return cls() if not argument else cls(whole_argument(argument, "The number of text features", 1, 10_000))
+        return cls() if not argument else cls(whole_argument(argument, "The number of text features", 10_000))
 
     def fit(self, data: PartialLabelDataset, progress: Progress | None = None) -> Self:
         texts = texts_of(data)

@@ -141,8 +141,8 @@ def read_recipe(path: Path) -> Recipe:
 PROTOCOL: dict[str, Any] = {"optimiser": "sgd", "momentum": 0.9, "epochs": 500, "loss": "ce"}
 
 
-def _linear(lr: float, weight_decay: float, batch_size: int = 100) -> dict[str, Any]:
-    return {"lr": lr, "weight_decay": weight_decay, "batch_size": batch_size, "scale": "zscore"}
+def _linear(lr: float, weight_decay: float) -> dict[str, Any]:
+    return {"lr": lr, "weight_decay": weight_decay, "batch_size": 100, "scale": "zscore"}
 
 
 def _images(lr: float, weight_decay: float, **more: Any) -> dict[str, Any]:

@@ -247,6 +247,7 @@ def refuse_no_data(head: bytes) -> None:
     """
     text = as_utf8(head).lstrip().lower()
     inside = {b"<": text.startswith(b"<?xml"), b'"': text.startswith(b"{"), b"#": text.startswith(b"#")}
+    inside[b"@"] = text.startswith(b"%")
     inside[b"\xbe"] = text.startswith(b"\xc3\xbe")  # a cell of Concordance stands between þ
     for mark, words in NO_DATA.items():
         if text.startswith(mark) or (inside.get(mark[:1]) and mark in text):

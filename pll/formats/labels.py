@@ -38,7 +38,7 @@ from pll.formats.tabular.answer_cells import (
 from pll.formats.tabular.cells import (
     COVERED,
     SEPARATORS,
-    are_times,
+    are_weights,
     is_no_answer,
     is_object,
     labels_in,
@@ -187,8 +187,8 @@ def _read_other(chunk: Chunk) -> Chunk:
         return chunk
     if chunk.kind == "truth":
         return replace(chunk, values=chunk.mapped(_true_label))
-    are_counts = are_times(chunk.cells)
-    values = chunk.mapped(lambda cell: _weighed(cell, chunk.separator, are_counts=are_counts))
+    are_pairs = are_weights(chunk.cells)
+    values = chunk.mapped(lambda cell: _weighed(cell, chunk.separator, are_pairs=are_pairs))
     is_weighed = np.array([bool(one) and set(one.values()) != {1} for one in values], dtype=np.bool_)
     are_weighed = len(chunk.codes) > 0 and bool(is_weighed[chunk.codes].mean() >= LEAST_REPEATED)
     return replace(chunk, values=values, are_weighed=are_weighed)
@@ -218,8 +218,8 @@ def _true_label(cell: str) -> Mapping[str, float]:
     return {} if name is None else {name: math.nan}
 
 
-def _weighed(cell: str, separator: str, *, are_counts: bool) -> Mapping[str, float]:
-    if not (are_counts or is_object(cell)):
+def _weighed(cell: str, separator: str, *, are_pairs: bool) -> Mapping[str, float]:
+    if not (are_pairs or is_object(cell)):
         return Counter(labels_in(cell, separator))
     shares = shares_of(cell)
     if shares is None:

@@ -114,11 +114,13 @@ def _decoded(table: Records) -> Records:
 def _ids_listed(table: Records) -> dict[str, Mapping[str, str]]:
     """What the ids in a column mean, where objects listed in another one have them beside their labels.
 
-    So is the truth `Q42` beside the candidates `[{"id": "Q42", "name": "Adams"}, …]`.
+    So is the truth `Q42` beside the candidates `[{"id": "Q42", "name": "Adams"}, …]`. Not where a field of them is
+    chosen (`_answers_listed`): it may be that of the ids.
     """
     found = dict[str, Mapping[str, str]]()
     for at, cells in enumerate(table.first):
-        if nearly_all(_holds_objects, cells):
+        rows = [fields_in(_value_in(cell)) or [] for cell in cells] if nearly_all(_holds_objects, cells) else []
+        if rows and not _answers_listed("", rows):
             for field, codes in _labels_by_field(cells):
                 ids = [name for name, some in zip(table.names, table.first, strict=True) if _are_codes(some, codes)]
                 codes = dict(_labels_by_field(table.texts(at))).get(field, {}) if ids else codes

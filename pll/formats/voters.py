@@ -610,9 +610,14 @@ def _is_decided(table: Proposal, name: str, split: Sequence[str]) -> bool:
     is_of_some = sum(blank) >= LEAST_BLANK * len(blank)
     are_models = all(says("machine", other) or LIKE_A_MODEL.search(other) for other in others)
     is_known = are_models and not says("machine", name) and not _is_majority(table, name)
-    is_so_called = says("standard", name) or (_is_of_people(name) and bool(split))
-    is_beside = not says_aggregate(name) and any(says("majority", one) for one in table.raw if one != name)
-    return is_of_some or is_known or is_so_called or is_beside or len(others) - len(asked[:1]) == 2
+    is_so_called = says("standard", name) or (_is_of_people(name) and len(split) >= LEAST_SPLIT)
+    said = table.answers_given()
+    beside = [n for n in table.raw if n != name and says("majority", n) and share_among(table.words(n), said)]
+    is_beside = bool(beside) and not says_aggregate(name)
+    by = [*others, *table.having("answers")]
+    are_judged = bool(by) and all(says("machine", one) or LIKE_A_MODEL.search(one) for one in by)  # models
+    is_gold = are_judged and plain_name(name) in USUAL["true_label"]
+    return is_gold or is_of_some or is_known or is_so_called or is_beside or len(others) - len(asked[:1]) == 2
 
 
 LEAST_BLANK = 0.1

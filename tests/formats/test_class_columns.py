@@ -529,3 +529,26 @@ def test_how_many_are_right_or_say_the_same_is_not_learnt_from(tmp_path: Path, m
     data = formats.read(columns_in(tmp_path, ["size", "gold", *models, made], rows))
     assert data.feature_names == ("size",) and data.annotations is not None
     assert data.annotations.annotator_names == tuple(models)
+
+
+def test_labels_and_how_likely_each_is_in_one_cell_are_candidates(tmp_path: Path) -> None:
+    pairs = [["Java_(island):0.25", "Java_(tea):0.75"], ["Java_(tea):1.0"], ["Java_(cat):0.9", "Java_(island):0.1"]]
+    rows = [[f"{k}.5", "|".join(pairs[k % 3])] for k in range(60)]
+    data = formats.read(columns_in(tmp_path, ["size", "candidates"], rows))
+    assert data.class_names == ("Java_(cat)", "Java_(island)", "Java_(tea)") and data.prior is not None
+    assert data.prior[:3].tolist() == [0.25, 0.75, 1.0]
+
+
+@pytest.mark.parametrize(("called", "first"), [("verdict", "keep"), ("gold", "true_label")])
+def test_what_a_panel_of_models_mostly_says_is_made_of_it_unless_it_is_called_the_truth(
+    tmp_path: Path, called: str, first: str
+) -> None:
+    """Nobody who decides is always of one opinion with the most."""
+    rolls, rows = np.random.default_rng(2), []
+    for k in range(70):
+        true, other = "xyz"[k % 3], "xyz"[(k + 1) % 3]
+        said = rolls.permutation([true, true, true, other, "xyz"[(k + 2) % 3]]) if k else [true, true, other, other]
+        rows.append([f"{k}.5", ", ".join(said), 0.5 + k % 2 / 2, true])
+    path = columns_in(tmp_path, ["size", "model_answers", "agreement", called], rows)
+    asked = question(formats.columns(path, options=ReadOptions(columns={"model_answers": "answers"})))
+    assert asked is not None and asked.answers[0][1] == {called: first}

@@ -128,6 +128,7 @@ def test_a_column_of_bytes_is_its_text(tmp_path: Path) -> None:
         (b"/annex/objects/SHA256E-s5--4665.csv\n", "git annex get"),
         (b"\xef\xbb\xbf\n<!DOCTYPE html>\n<html><body>Log in, please</body></html>", "download the file"),
         (b"<HTML><table><tr><td>1</td></tr></table></HTML>", "save that as CSV"),
+        (b"% made by Weka\n@RELATION iris\n\n@ATTRIBUTE width NUMERIC\n", "Weka.*as CSV"),
         ("\ufeffþDocIDþ\x14þCodeþ\nþA1þ\x14þPrivilegedþ\n".encode(), "Concordance.*as CSV"),
         (b'{"url": "https://docs.google.com/open?id=1", "doc_id": "1"}', "comma-separated values"),
     ],

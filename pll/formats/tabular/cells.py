@@ -1003,7 +1003,8 @@ def shares_of(cell: str) -> dict[str, float] | None:
     >>> shares_of("good: 6, bad: 1")
     {'good': 6, 'bad': 1}
     """
-    fields = _object(cell) or {label: int(times) for label, times in pairs_in(cell) if times.isdecimal()}
+    said = ((label, float(share)) for label, share in pairs_in(cell) if is_number(share))
+    fields = _object(cell) or {label: int(share) if share.is_integer() else share for label, share in said}
     if not fields:
         return None
     shares = {name.strip(): 0 if value is None else value for name, value in fields.items()}
@@ -1187,7 +1188,7 @@ def objects_in(name: str, cells: Cells) -> tuple[str, Cells]:
         return len(values) > 0 and (are_counts or abs(sum(values.values()) - 1) <= 1.02 - COVERED)
 
     if all(nearly_all(lambda cell: bool(pairs_in(cell)), some) for some in (cells[:FEW], cells)):
-        if are_times(cells):
+        if are_weights(cells):
             return "shares", list(map(names_shared, cells))
         return ("voters" if _are_whose([pairs_in(cell) for cell in cells]) else ""), cells
     ends = ("}", "```", "}]", "]]", ")]", ")")
@@ -1211,6 +1212,27 @@ def objects_in(name: str, cells: Cells) -> tuple[str, Cells]:
 def names_shared(cell: str | None) -> str | None:
     """Return the labels of which a cell says shares, as a list; a cell that says none as it is."""
     return cell and (_joined(tuple(shares_of(cell) or ())) or cell)
+
+
+def are_weights(cells: Cells) -> bool:
+    """Whether cells say how many gave each label (`are_times`), or how likely each is: mostly several, their sum 1.
+
+    Parameters
+    ----------
+    cells
+        Of the column.
+
+    Examples
+    --------
+    >>> are_weights(["cat: .7, dog: .3", "dog: 1", "cat: .5, fox: .5"]), are_weights(["lat: 0.4, lon: 0.6"] * 9)
+    (True, False)
+    """
+    rows = [row for cell in cells if cell and (row := pairs_in(cell))]
+    numbers = [row for row in rows if all(is_number(share) for _, share in row)]
+    whole = [row for row in numbers if abs(math.fsum(float(share) for _, share in row) - 1) <= ROUNDED]
+    are_several = 2 * sum(len(row) > 1 for row in rows) >= len(rows)
+    do_differ = len({tuple(label for label, _ in row) for row in rows}) > 1
+    return are_times(cells) or (are_several and do_differ and len(whole) >= NEARLY_ALL * len(rows) > 0)
 
 
 def are_times(cells: Cells) -> bool:

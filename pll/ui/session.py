@@ -202,18 +202,23 @@ def _chosen_as(person: str, name: str) -> dict[str, Any]:
 
 
 def chosen() -> DataConfig | None:
-    """The data of the last *Get labels* or *Settings* in this tab; after a reload with what was chosen for it."""
-    person = str(login.own_folder(FORM))
-    if "choice" not in st.session_state:
-        st.session_state.update(deepcopy(_chosen_as(person, st.query_params.get(FORM, ""))))
+    """The data of the last *Get labels* or *Settings* in this tab, or what its address names since a reload or Back."""
+    person, named = str(login.own_folder(FORM)), st.query_params.get(FORM, "")
+    if named != st.session_state.get(FORM) and (kept := _chosen_as(person, named)):
+        for key in _fields():
+            del st.session_state[key]
+        st.session_state.update(deepcopy(kept) | {FORM: named})  # the same name: another would stand in the way of Back
     if "choice" in st.session_state:
-        # after a reload the same name: another would stand in the way of Back
-        name = st.query_params[FORM] = st.session_state.setdefault(FORM, st.query_params.get(FORM) or token_urlsafe(9))
-        fields = {str(key): value for key, value in st.session_state.items() if str(key).startswith(KEPT)}
-        _chosen_as(person, name).update(fields)
+        name = st.query_params[FORM] = st.session_state.setdefault(FORM, token_urlsafe(9))
+        _chosen_as(person, name).update(_fields())
     return st.session_state.get("choice")
 
 
+def _fields() -> dict[str, Any]:
+    """What was chosen in this tab, by its key in the session state."""
+    return {str(key): value for key, value in st.session_state.items() if str(key).startswith(KEPT)}
+
+
 def choose(choice: DataConfig) -> None:
-    """Remember the data for the train page."""
-    st.session_state["choice"] = choice
+    """Remember the data for the train page, under a name of its own: another tab may be at the one before."""
+    st.session_state.update({"choice": choice, FORM: token_urlsafe(9)})

@@ -73,6 +73,22 @@ def test_a_reload_has_the_data_and_the_settings_again(irises: Any, open_page: An
     assert "setup" not in page.query_params and "run" in page.query_params
 
 
+def test_data_chosen_in_one_tab_leaves_what_another_tabs_address_names(irises: Any, open_page: Any) -> None:
+    name = irises.query_params["setup"]
+    page = open_page("train", setup=name).switch_page("../../pages/data.py").run()
+    page = button(page.selectbox(key="dataset").set_value("digits").run(), "Settings").click().run()
+    page = page.switch_page("../../pages/train.py").run()
+    assert "**digits**" in said(page) and page.query_params["setup"] != name
+    page = field(page, "Epochs").set_value(37).run()
+    assert "**iris**" in said(open_page("train", setup=name))
+    digits = page.query_params["setup"]
+    for address, data, epochs in ((name, "iris", None), (digits, "digits", 37)):  # Back and Forward of the browser
+        page.query_params["setup"] = address
+        page.run()
+        assert f"**{data}**" in said(page) and page.query_params["setup"] == address
+        assert field(page, "Epochs").value == epochs
+
+
 def test_a_reload_has_the_held_out_share_again_and_no_warning_in_the_log(
     irises: Any, open_page: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -5,6 +5,7 @@ from pathlib import Path
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from pll.catalog import server_files
 from pll.catalog.sources import Source
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError, notes_of
@@ -48,12 +49,13 @@ def reopen(chosen: Source) -> None:
     if chosen.path is None:
         upload.begin_with(upload.CATALOGUE)
         st.session_state["dataset"] = chosen.name
-    elif not Path(chosen.path).is_relative_to(upload.uploads_folder()):
+    elif any(Path(chosen.path).resolve().is_relative_to(folder) for folder in server_files.allowed_folders()):
         upload.begin_with(upload.SERVER)
         st.session_state["server-path"] = chosen.path
-    elif upload.OPEN not in st.query_params:
-        files = dict.fromkeys((one.sha256 or "")[:16] for one in (chosen, *chosen.votes))
-        st.query_params[upload.OPEN] = ",".join(files)
+    elif upload.OPEN not in st.query_params:  # an upload, or the files that a run kept of one
+        files = [Path(one.path) for one in (chosen, *chosen.votes) if one.path is not None]
+        kept = [upload.store_upload(file.name, file.read_bytes()) for file in files if file.is_file()]
+        st.query_params[upload.OPEN] = ",".join(dict.fromkeys((one.sha256 or "")[:16] for one in kept))
 
 
 def show(brought: Source, page: DeltaGenerator, below: DeltaGenerator) -> None:

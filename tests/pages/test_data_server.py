@@ -7,6 +7,8 @@ from typing import Any
 
 import pytest
 
+from pll.catalog.sources import Source
+from pll.runs.config import DataConfig
 from pll.ui.data import loader
 from tests.page_helpers import bring_by, understood
 from tests.pages.test_shared_data import until_read
@@ -32,6 +34,18 @@ def named(page: Any, path: str) -> Any:
 def test_paths_out_of_the_folders_are_refused(open_page: Any, folder: Path) -> None:
     page = named(open_page("data"), "../secret.csv")
     assert not page.exception and "'..'" in page.error[0].value and str(folder) in page.error[0].value
+
+
+@pytest.mark.parametrize("at", ["open", "run"])
+def test_data_of_a_run_is_open_wherever_it_lies(open_page: Any, folder: Path, at: str) -> None:
+    file = folder.parent / at / "table.csv"
+    file.parent.mkdir(exist_ok=True)
+    file.write_text(TABLE)
+    page = open_page("home")
+    page.session_state["choice"] = DataConfig(Source("table.csv", path=str(file)))
+    page = page.switch_page("../../pages/data.py").run()
+    assert understood(page).startswith("40 examples") and not page.info
+    assert [box.value for box in page.selectbox if box.key == "server-path"] == ([str(file)] if at == "open" else [])
 
 
 def test_a_file_that_changes_in_its_place_is_read_again(open_page: Any, folder: Path) -> None:

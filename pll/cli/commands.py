@@ -14,7 +14,7 @@ from pll.catalog.sources import source_of
 from pll.cli import declared
 from pll.cli.options import prepared, read_as, resolve_source, said_of_reading, source_like
 from pll.cli.output import Bars, load, note, print_result
-from pll.errors import UserError
+from pll.errors import UserError, notes_of
 from pll.export.convert import convert as convert_to
 from pll.export.predictions import Predictor, learnt_roles
 from pll.export.spreadsheet import formula_messages
@@ -105,7 +105,9 @@ def synthesize(options: declared.SynthesizeOptions) -> None:
     gamma = None if made.y is None or sets.n_classes < 2 else ambiguity_degree(sets, made.y)
     shown = "" if gamma is None else f", γ = {gamma:.3f}"
     print(f"{options.out}: {len(made)} examples, {sets.nnz / len(sets):.2f} candidates on average{shown}")
-    note(warnings_about(made))
+    warnings = warnings_about(made)
+    later = notes_of(warnings, "features")  # the result has the texts or pictures as they came: fit makes features
+    note([warning for warning in warnings if warning not in later])
     print_result(out=options.out, examples=len(made), mean_candidates=sets.nnz / len(sets), gamma=gamma)
 
 

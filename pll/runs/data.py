@@ -620,7 +620,8 @@ def check_trainable(data: PartialLabelDataset, *, strict: bool = False) -> None:
 def _no_features(data: PartialLabelDataset) -> Note:
     there = " and ".join({"words": "columns of words"}.get(kind, kind) for kind in data.contents)
     if there:
-        return Note(f"There are {there} but no features yet; choose what is learnt from.", hint="--features")
+        text = f"There are {there} but no features yet; choose what is learnt from."
+        return Note(text, kind="features", hint="--features")
     if data.pictures is not None:
         return Note(f"There is nothing to learn from. {ADDRESSES_ALONE}")
     message = "There are no features, so there is nothing to learn from; add columns of numbers, or texts."

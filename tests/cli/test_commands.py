@@ -227,12 +227,15 @@ def test_sets_of_what_several_people_said(run: Run, tmp_path: Path) -> None:
     run("synthesize", reviews, "--out", tmp_path / "none.csv").refuses("--rule votes:2")
 
 
-@pytest.mark.parametrize("how", [("--noisy", "topk:1"), ("--flip", "instance", "--q", "0.3")])
-def test_a_classifier_that_makes_sets_reads_texts(run: Run, tmp_path: Path, how: tuple[str, ...]) -> None:
+@pytest.mark.parametrize(
+    "how", [("--noisy", "topk:1"), ("--flip", "instance", "--q", "0.3"), ("--flip", "binomial", "--q", "0.3")]
+)
+def test_sets_of_texts_stand_beside_the_texts_as_they_came(run: Run, tmp_path: Path, how: tuple[str, ...]) -> None:
     texts, out = tmp_path / "texts.jsonl", tmp_path / "sets.jsonl"
     lines = [{"id": k, "text": f"{'ab'[k % 2] * 3} word{k % 3}", "true_label": "xy"[k % 2]} for k in range(20)]
     texts.write_text("\n".join(map(json.dumps, lines)))
-    assert run("synthesize", texts, *how, "--out", out).status == 0
+    result = run("synthesize", texts, *how, "--out", out)
+    assert result.status == 0 and "--features" not in result.err  # which is no option of it
     made = formats.read(out)
     assert made.texts is not None and made.contents == ("texts",) and made.sets().nnz >= 20
 

@@ -64,15 +64,15 @@ class DecidedSets:
 
     @property
     def teaching(self) -> str:
-        """What taught the run, for its name.
+        """What taught the run, for its name. Decisions that were taken back, or are unsure now, teach nothing.
 
         Examples
         --------
         >>> DecidedSets("r", "a", "a", {3: (1,)}, decisions=1).teaching, DecidedSets("r", "a", "a", {}).teaching
-        ('taught by 1 decision', 'all decisions taken back')
+        ('taught by 1 decision', 'no decision to learn from')
         """
         if not self.by_row:
-            return "all decisions taken back"
+            return "no decision to learn from"
         return f"taught by {count(max(self.decisions, len(self.by_row)), 'decision')}"
 
     def change(self, data: PartialLabelDataset) -> ChangedSets:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pll.ui.learn.lesson_files import write_lesson
 from tools import datasets_page, formats_page, lesson, methods_page, notebooks
 
 if __name__ == "__main__":
@@ -10,4 +9,4 @@ if __name__ == "__main__":
     formats_page.PATH.write_text(formats_page.markdown(), "utf-8")
     datasets_page.PATH.write_text(datasets_page.markdown(), "utf-8")
     notebooks.write()
-    write_lesson(lesson.PATH)
+    lesson.write_lesson(lesson.PATH)

@@ -18,8 +18,8 @@ from pll.catalog.sources import Source
 from pll.methods import METHODS
 from pll.methods.base import Task
 from pll.methods.deep import DeepEstimator
-from pll.ui.learn.lesson_files import write_lesson
 from tests.browser.conftest import NewPage
+from tools.lesson import write_lesson
 
 pytestmark = pytest.mark.browser
 slow = pytest.mark.slow

@@ -10,7 +10,8 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 from pll.ui.learn.layout import CHAPTERS, ON_OWN_DATA
-from pll.ui.learn.lesson_files import lesson_data, lesson_files, lesson_zip, write_lesson
+from pll.ui.learn.lesson_files import lesson_data, lesson_files, lesson_zip
+from tools.lesson import write_lesson
 
 ROOT = Path(__file__).parents[2]
 MOST = 300_000

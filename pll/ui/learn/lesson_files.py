@@ -53,14 +53,3 @@ def lesson_files() -> dict[str, bytes]:
 def lesson_zip() -> bytes:
     """Return the same folder as a ZIP."""
     return zipped({f"candid-lesson/{name}": content for name, content in lesson_files().items()})
-
-
-def write_lesson(folder: Path) -> None:
-    """Write the folder; files of an earlier build that are none of it any more are removed."""
-    folder.mkdir(parents=True, exist_ok=True)
-    files = lesson_files()
-    for stale in folder.iterdir():
-        if stale.name not in files:
-            stale.unlink()
-    for name, content in files.items():
-        (folder / name).write_bytes(content)

@@ -67,6 +67,17 @@ def nothing_yet(sentence: str, icon: str, name: str, label: str, **query: str) -
         Of its address.
     """
     st.info(sentence, icon=f":material/{icon}:")
+    next_step(name, label, **query)
+
+
+def next_step(name: str, label: str, **query: str) -> None:
+    """The button that leads to another page, where going there is what to do next.
+
+    Parameters
+    ----------
+    name, label, query
+        As `link` takes them.
+    """
     if st.button(label, type="primary", icon=":material/arrow_forward:", key=f"go-{name}"):
         go(name, **query)
 

@@ -33,9 +33,8 @@ def test_teaching_shows_what_changed_and_offers_to_look_at_it(open_page: Any, fi
     for _ in range(20):
         one = given(desk)
         desk.decide(one, "pick", one.choices[-1].label)
-    page = entered(open_page("review", run=finished.id))
-    page = for_experts(turned_to(page, finished))
-    page = button(page, "Train on 20 decisions").click().run()
+    page = turned_to(entered(open_page("review", run=finished.id)), finished)
+    page = button(page, "Retrain on 20 decisions").click().run()
     assert not page.exception
     run = next(run for run in session.registry().all() if run.config.decided_sets is not None)
     run.join(60)
@@ -44,7 +43,10 @@ def test_teaching_shows_what_changed_and_offers_to_look_at_it(open_page: Any, fi
     page = page.run()
     assert not page.exception
     assert queue.review.current.run == run.id
-    assert "Training on the decisions changed" in said(page)
+    assert said(page).count("Training on the decisions changed") == 1
+    page = button(page, "Dismiss").click().run()
+    assert said(page).count("Training on the decisions changed") == 1  # in its place on Progress
+    assert not [one for one in page.button if one.label.startswith("Retrain")]  # it has learnt them all
     for name in ("export", "train"):  # the run before says what its files have: the decisions, too
         assert "20 decided of 150" in said(open_page(name, run=finished.id))
     desk.undo()
@@ -69,8 +71,36 @@ def test_what_was_learnt_and_taken_back_is_no_change_that_decisions_made(open_pa
         desk.undo()
     page = for_experts(turned_to(entered(open_page("review", run=finished.id)), finished))
     assert figures(page)["Other labels changed"] == "0" and "that nobody has looked at" not in said(page)
-    assert not button(page, "Train on 6 changed decisions").disabled
+    assert not button(page, "Retrain on 6 changed decisions").disabled
     queue.wait()
+
+
+def primary(page: Any) -> list[str]:
+    """What stands on the buttons that stand out."""
+    return [one.label for one in page.button if one.proto.type == "primary"]
+
+
+def test_progress_says_what_to_do_next(open_page: Any, finished: Run) -> None:
+    queue = begun(finished, overlap=2)
+    page = turned_to(entered(open_page("review", run=finished.id)), finished)
+    assert primary(page) == ["Go on reviewing"]
+    assert not [one for one in page.button if one.label.startswith("Retrain")]
+    assert not button(page, "Go on reviewing").click().run().exception
+    assert page.segmented_control(f"review-view-{queue.review.id}").value == "One by one"
+    bob, cy = Desk(queue.review, "Bob"), Desk(queue.review, "Cy")
+    bob.decide(one := bob.show(0), "pick", one.choices[0].label)
+    cy.decide(cy.show(0), "none")
+    page = turned_to(page, finished)
+    assert primary(page) == ["Settle disagreements"]
+    assert button(page, "Settle disagreements").click().run().segmented_control[0].value == "Disagreements"
+
+
+def test_where_nothing_is_left_the_next_step_is_to_take_the_labels(open_page: Any, finished: Run) -> None:
+    desk = Desk(begun(finished).review, "Ada")
+    while (one := desk.next()) is not None:
+        desk.decide(one, "pick", one.identified)
+    page = turned_to(entered(open_page("review", run=finished.id)), finished)
+    assert primary(page) == ["Export the labels"]
 
 
 def test_a_failed_retraining_says_why_until_it_is_dismissed(

@@ -23,25 +23,21 @@ OUTSIDE_KEY = "review-retrain-outside"
 
 
 def retraining(tab: ReviewTab) -> None:
-    """Retrain the model; how that stands; what it changed."""
-    queue = tab.queue
-    st.markdown("**Retrain the model**")
-    waiting = queue.retraining.waiting()
-    st.caption(
-        "Training continues in the background with your decisions, while you go on. Controls are not used. "
-        "The new labels get their own certificate."
-    )
-    if queue.retraining.can_look_outside():
-        st.checkbox(
-            "Also look for labels off the sets",
-            key=OUTSIDE_KEY,
-            help="Trains PRODEN-outside anew: your decisions also teach which sets miss the right label. It takes "
-            "longer, and may put labels that are no candidates.",
-        )
-    what = "decision" if tab.review.previous is None else "changed decision"
-    cannot = not waiting or queue.retraining.snapshot() is not None
-    button(f"Train on {count(waiting, what)}", _begin, tab, icon="school", key="review-retrain", disabled=cannot)
-    if tab.review.previous is not None:
+    """Retrain the model, where decisions wait for it; and what the last time changed, unless it stands above."""
+    begun, waiting = tab.queue.retraining, tab.queue.retraining.waiting()
+    if waiting and begun.snapshot() is None:
+        with beside():
+            what = "decision" if tab.review.previous is None else "changed decision"
+            hint = "In the background. Controls are not used. The new labels get their own certificate."
+            button(f"Retrain on {count(waiting, what)}", _begin, tab, icon="school", key="review-retrain", help=hint)
+            if begun.can_look_outside():
+                st.checkbox(
+                    "Also look for labels off the sets",
+                    key=OUTSIDE_KEY,
+                    help="Trains PRODEN-outside anew: your decisions also teach which sets miss the right label. It "
+                    "takes longer, and may put labels that are no candidates.",
+                )
+    if len(changed_by_retraining(tab.review)) and not _is_new(tab):
         with beside():
             _came_of_it(tab, key="review-look-panel")
 
@@ -60,7 +56,7 @@ def notice(tab: ReviewTab) -> None:
         st.session_state[watched] = tab.review.own.run
         _watch(tab)
         return
-    if st.session_state.get(watched, tab.review.own.run) != tab.review.own.run:
+    if _is_new(tab):
         with beside():
             _came_of_it(tab, key="review-look")
             button("Dismiss", _dismiss, tab, key="review-retrained-dismiss", kind="tertiary")
@@ -71,10 +67,16 @@ def _watched(tab: ReviewTab) -> str:
     return f"review-watched-{tab.review.id}"
 
 
+def _is_new(tab: ReviewTab) -> bool:
+    """Whether a model has learnt the decisions since this tab watched another one, and nobody here has read it."""
+    return bool(st.session_state.get(_watched(tab), tab.review.own.run) != tab.review.own.run)
+
+
 def _came_of_it(tab: ReviewTab, *, key: str) -> None:
     """What the last training on decisions changed."""
     changed = len(changed_by_retraining(tab.review))
-    words = f":material/school: Training on the decisions changed **{count(changed, 'other label')}**."
+    others = count(changed, "other label") if changed else "no other label"
+    words = f":material/school: Training on the decisions changed **{others}**."
     st.markdown(words, width="content")
     if changed:
         button("Review these next", _look, tab, key=key)

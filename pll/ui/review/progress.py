@@ -15,9 +15,9 @@ from pll.review.certification import answered_sample
 from pll.review.session import ReviewSession
 from pll.review.work import recent_rate, work_by_reviewer
 from pll.ui.format import plain, short_duration
-from pll.ui.review import certify_panel, changes
-from pll.ui.review.review_tab import ReviewTab
-from pll.ui.routes import link
+from pll.ui.review import certify_panel, changes, queue_controls
+from pll.ui.review.review_tab import ONE_BY_ONE, ReviewTab
+from pll.ui.routes import link, next_step
 from pll.ui.voters import can_be_judged, show_voters, show_worth, voter_table, with_decisions
 from pll.ui.widgets import ShownFigure, beside, button, choose_one, folded, popover, show_figures, show_table
 from pll.wording import count, percent
@@ -88,24 +88,36 @@ def draw(tab: ReviewTab) -> None:
     review = tab.review
     review.refresh()
     _figures(tab)
-    is_certified = certify_panel.draw(tab)
-    is_owner = tab.may("owner")
+    is_certified, is_owner = certify_panel.draw(tab), tab.may("owner")
     with beside():
+        if not is_certified:
+            _go_on(tab)
         if is_owner:
             certify_panel.chooser(tab)
             popover("Reviewers", _reviewers, tab, key="review-reviewers", icon="group")
-        if not is_certified:
-            link("export", "Export the labels", run=review.current.run)
     if is_owner:
+        changes.retraining(tab)
         changes.followed(tab)
     folded("For experts", _experts, tab, key="review-experts")
 
 
+def _go_on(tab: ReviewTab) -> None:
+    """The next step: disagreements to settle, what is worth a look or to be checked, or else the labels to take."""
+    status, run = tab.queue.status(), tab.review.current.run
+    if status.disputed:
+        queue_controls.settle(tab, kind="primary")
+    elif tab.assignment is not None and (status.checks is not None or status.doubtful != 0):
+        to_desk = (st.session_state.__setitem__, tab.view_key, ONE_BY_ONE)
+        button("Go on reviewing", *to_desk, icon="rate_review", key="review-go-on", kind="primary")
+    else:
+        next_step("export", "Export the labels", run=run)
+        return
+    link("export", "Export the labels", run=run)
+
+
 def _experts(tab: ReviewTab) -> None:
-    """The certificate's controls, another training, who has done what, and what the voters are worth."""
+    """The certificate's controls, who has done what, and what the voters are worth."""
     certify_panel.for_experts(tab)
-    if tab.may("owner"):
-        changes.retraining(tab)
     _work(tab.review)
     _voters(tab)
 
@@ -169,14 +181,9 @@ def _voters(tab: ReviewTab) -> None:
     controls[sample] = y[sample]
     table = voter_table(f"{review.root.run} {review.state.last} {len(sample)}", annotations, y, controls)
     st.markdown("**Voters**")
-    decided = int((controls != -1).sum())
     st.caption(
         "Accuracy is estimated from agreement and your decisions. "
-        + (
-            f"Where {LEAST_CHECKED} random controls or more are decided, it is counted on these, with its interval."
-            if decided >= LEAST_CHECKED
-            else f"From {LEAST_CHECKED} decided random controls on it is counted on these, with an interval."
-        )
+        f"From {LEAST_CHECKED} decided random controls on it is counted on these, with its interval."
     )
     show_voters(table)
     show_worth(annotations, controls)

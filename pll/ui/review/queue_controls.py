@@ -15,7 +15,7 @@ from pll.ui.review.keys import action_keys, stand_for_classes
 from pll.ui.review.review_tab import DISAGREEMENTS, PAIR, ReviewTab
 from pll.ui.routes import link
 from pll.ui.voters import pairs_of
-from pll.ui.widgets import beside, bound, button, kept_in
+from pll.ui.widgets import Kind, beside, bound, button, kept_in
 from pll.wording import count
 
 
@@ -107,6 +107,20 @@ def _left(tab: ReviewTab) -> npt.NDArray[np.int64]:
     return asked[review.state.answers[asked] < review.state.required[asked]]
 
 
+def settle(tab: ReviewTab, kind: Kind = "secondary") -> None:
+    """The way to the disagreements.
+
+    Parameters
+    ----------
+    tab
+        The reviewer's tab.
+    kind
+        How much the button stands out.
+    """
+    to = (st.session_state.__setitem__, tab.view_key, DISAGREEMENTS)
+    button("Settle disagreements", *to, icon="balance", key="review-settle", kind=kind)
+
+
 def nothing_left(tab: ReviewTab) -> None:
     """The queue is empty for this reviewer."""
     review = tab.review
@@ -127,7 +141,7 @@ def nothing_left(tab: ReviewTab) -> None:
         stayed = f" {unsure:,} stayed unsure." if unsure else ""
         st.success(f"Every example has been decided.{stayed}", icon=":material/check_circle:")
     if review.conflicts():
-        button("Settle disagreements", st.session_state.__setitem__, tab.view_key, DISAGREEMENTS, icon="balance")
+        settle(tab)
     if tab.desk.history(1):
         key = action_keys(tab.queue.data.class_names)["undo"].lower()
         button("Undo last decision", tab.undo, icon="undo", shortcut=key if key.isalnum() else None)

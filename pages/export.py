@@ -81,13 +81,18 @@ def tell(run: Run, source: ExportSource, status: ReviewStatus) -> None:
         show_health(source.health, is_reviewed=status.decided > 0)
 
 
-in_view = None
+in_view, problem = None, None
 try:
     in_view = session.run_in_view()
+except UserError as error:  # it was deleted, or is damaged
+    problem = error
+try:
     if in_view is not None and (in_view.is_alive() or not has_labels(in_view)):
         not_yet(in_view, "export")
     else:
         st.title("Export")
+        if problem is not None:
+            show_error(problem)
         choose_run(in_view, "export", "download")
         if in_view is not None:
             offer(in_view)

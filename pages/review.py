@@ -66,10 +66,16 @@ def review(run: Run) -> None:
         VIEWS[view](tab)
 
 
+in_view, problem = None, None
 try:
     in_view = session.run_in_view()
+except UserError as error:  # it was deleted, or is damaged
+    problem = error
+try:
     if in_view is None:
         st.title("Review")
+        if problem is not None:
+            show_error(problem)
         choose_run(None, "review", "rate_review")
     elif has_labels(in_view) and not in_view.is_alive():
         review(in_view)

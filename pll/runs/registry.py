@@ -37,8 +37,8 @@ NEEDED = {
     "owner": "Only the owner of this run can do that.",
 }
 """Message where a role is missing."""
-NOT_THERE = "There is no {} behind this link; it may have been deleted."
-GONE = "There is no {} behind this link; it may have been deleted, or is not shared with you."
+NOT_THERE = "There is no such {}; it may have been deleted."
+GONE = "There is no such {}; it may have been deleted, or is not shared with you."
 """With a login the same for what does not exist and for what somebody may not know of."""
 
 

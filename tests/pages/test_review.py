@@ -109,6 +109,14 @@ def test_when_all_is_decided_the_labels_can_be_taken_away(open_page: Any, tmp_pa
     assert not page.exception and not page.success
 
 
+@pytest.mark.parametrize("name", ["review", "export"])
+def test_in_place_of_a_run_that_was_deleted_another_one_can_be_opened(open_page: Any, finished: Run, name: str) -> None:
+    page = open_page(name, run="AAAAAAAAAAAAAAAA")
+    assert not page.exception and "no such run" in page.error[0].value
+    page = page.button(f"open-{finished.id}").click().run()
+    assert not page.error and page.query_params["run"] == finished.id
+
+
 def test_a_database_that_is_gone_is_said_and_found_again(open_page: Any, finished: Run, tmp_path: Path) -> None:
     begun(finished)
     page = entered(open_page("review", run=finished.id))

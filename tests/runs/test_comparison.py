@@ -265,7 +265,7 @@ def test_it_is_found_after_a_restart_and_deleted(registry: RunRegistry, data: Pa
     other.delete(found.id)
     assert list(registry.root.iterdir()) == []
     for link in (comparison.id, "../x", "", "."):
-        with pytest.raises(UserError, match="no run behind this link"):
+        with pytest.raises(UserError, match="no such run"):
             other.get(link)
 
 

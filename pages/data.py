@@ -9,6 +9,7 @@ from pll.catalog import server_files
 from pll.catalog.sources import Source
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError, notes_of
+from pll.formats.checks import listing
 from pll.runs.config import DataConfig
 from pll.ui import session, voters
 from pll.ui.data import (
@@ -25,8 +26,8 @@ from pll.ui.format import plain
 from pll.ui.routes import go
 from pll.ui.widgets import button, show_error
 
-NO_LABELS = (
-    "There are no labels to start from. Say which columns hold them, above or, of all columns, under *Details*: "
+HOW_LABELS_ARE_TOLD = (
+    "Say which columns hold them, above or, of all columns, under *Details*: "
     f"*{columns_form.ROLE_TITLES['annotator']}* of a person, or numbers of *{columns_form.ROLE_TITLES['count']}*. Or "
     "add a column for everybody who answered, a column `candidates` (labels joined by `|`), or `true_label`."
 )
@@ -88,8 +89,7 @@ def show(brought: Source, page: DeltaGenerator, below: DeltaGenerator) -> None:
         ways = candidates.ways(data)[: 1 if missing else None]  # how labels are made is no question then
         columns_form.show_rows(table, data)
         if not ways:
-            unnamed = [str(note) for note in notes_of(data.notes, "labels")] if data.pictures is not None else []
-            st.warning(plain(" ".join(unnamed)) or NO_LABELS, icon=":material/warning:")
+            st.warning(without_labels(table, data), icon=":material/warning:")
             return
     with details:
         classes_form.show_classes(source, raw)
@@ -106,6 +106,16 @@ def show(brought: Source, page: DeltaGenerator, below: DeltaGenerator) -> None:
             else:
                 look_closer(choice, data)
             understood.notes(data)
+
+
+def without_labels(table: columns_form.Columns, data: PartialLabelDataset) -> str:
+    """What to do where there are no labels: which columns may be some, and how to say so."""
+    unnamed = notes_of(data.notes, "labels") if data.pictures is not None else []
+    if unnamed:
+        return plain(" ".join(unnamed))
+    words = listing([column.display_name for column in table.columns if column.role == "category"], limit=4)
+    perhaps = f"Perhaps they are in {plain(words)}, now taken for words to learn from. " if words else ""
+    return f"There are no labels to start from. {perhaps}{HOW_LABELS_ARE_TOLD}"
 
 
 def choose(

@@ -51,6 +51,14 @@ def test_the_address_opens_a_file_again_after_a_reload(open_page: Any) -> None:
         assert not page.exception and not page.error and not page.subheader
 
 
+def test_the_only_column_of_words_is_named_where_there_are_no_labels(open_page: Any) -> None:
+    rows = "".join(f"{k / 7},{k % 5},{'owl' if k % 3 else 'cat'}\n" for k in range(30))
+    page = _bring(open_page("data"), "one.csv", f"x,z,anna\n{rows}")
+    assert "Perhaps they are in anna" in page.warning[0].value
+    page = next(box for box in page.selectbox if box.label == "anna").set_value("annotator").run()
+    assert "1 person answered 30 times" in understood(page) and not page.warning
+
+
 def test_a_file_without_labels_is_told_which_columns_hold_some(open_page: Any) -> None:
     page = _bring(open_page("data"), "bare.csv", "height,width\n1,2\n2,5\n3,1\n1,2\n")
     assert not page.error and "no labels to start from" in page.warning[0].value and "Get labels" not in labels(page)

@@ -154,7 +154,7 @@ def panel_figure(panel: Panel, methods: Sequence[str]) -> tuple[go.Figure, pd.Da
             ends = [line["mean"] + line["deviation"], (line["mean"] - line["deviation"])[::-1]]
             figure.add_scatter(
                 x=np.concatenate([line[x], line[x][::-1]]),
-                y=np.concatenate(ends),
+                y=np.concatenate(ends).clip(0, 100),
                 mode="lines",
                 fill="toself",
                 line={"width": 0},

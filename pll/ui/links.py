@@ -73,7 +73,7 @@ def opened(kind: session.Kind) -> Run | None:
     Whoever opens a link gets a run of their own. Its id joins the link in the address bar, so that a reload finds it
     again. None where something has to be given first; the page says what.
     """
-    query = address_query()
+    query = {name: st.query_params.get_all(name) for name in st.query_params}
     share = from_query(query, views=SLUGS, lanes=kind == "comparison")
     run = _resolved(kind, query, share)
     if run is None:
@@ -82,11 +82,6 @@ def opened(kind: session.Kind) -> Run | None:
         _apply_look(run_view(run), share.look)
     session.view(run)
     return run
-
-
-def address_query() -> dict[str, list[str]]:
-    """Every part of the address, by name."""
-    return {name: st.query_params.get_all(name) for name in st.query_params}
 
 
 def _resolved(kind: session.Kind, query: dict[str, list[str]], share: Share) -> Run | None:

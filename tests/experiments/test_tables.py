@@ -140,9 +140,11 @@ def test_curves_over_q_have_the_mean_and_deviation_of_the_folds() -> None:
 
 def test_a_figure_is_a_page_and_its_numbers(tmp_path: Path) -> None:
     x = np.arange(1.0, 31.0)
-    line = pd.DataFrame({"method": "proden", "epoch": x, "mean": 90 - 50 / x, "deviation": 2.0, "fits": 5})
+    line = pd.DataFrame({"method": "proden", "epoch": x, "mean": 99 - 50 / x, "deviation": 2.0, "fits": 5})
     other = pd.DataFrame({"method": "ipal", "epoch": x, "mean": 80 - 50 / x, "deviation": math.nan, "fits": 1})
     drawn = panel_figure(Panel("a<b> & co", "epoch", "test accuracy %", pd.concat([line, other])), ["proden", "ipal"])
+    band = np.concatenate([trace.y for trace in drawn[0].data if trace.fill == "toself"])
+    assert band.max() <= 100 and band.min() >= 0  # no accuracy lies beyond
     page, numbers = save_figure(*drawn, tmp_path / "curves")
     frame = pd.read_csv(numbers)
     assert frame["mean"].tolist() == pytest.approx([*line["mean"], *other["mean"]])

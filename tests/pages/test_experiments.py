@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import Any
 
@@ -9,10 +10,12 @@ import pytest
 
 from pll.errors import UserError
 from pll.experiments import registry
+from pll.experiments.evaluation import Spread
 from pll.experiments.execution import ExperimentFolder, ExperimentProgress, run_cell
 from pll.experiments.experiment import PRESETS, Experiment, changed, parse_experiment
 from pll.experiments.registry import experiments, experiments_home
 from pll.experiments.report import write_report
+from pll.experiments.tables import TableEntry
 from pll.runs.config import DataConfig
 from pll.synthesis import Flip
 from pll.ui.data.upload import store_upload
@@ -115,13 +118,21 @@ def test_tables_of_an_experiment(open_page: Any) -> None:
     button(page, "Open").click().run()
     assert not page.exception
     assert page.title[0].value == r"Small \*one\*"
-    frame = page.dataframe[0].value
-    assert frame.columns.tolist() == ["method", "q", "iris", live.IDENTIFIED_TITLE] and frame.method.tolist() == [
-        "PRODEN",
-        "PL-kNN",
-    ]
+    frame = page.table[0].value
+    assert frame.columns.tolist() == ["Method", "q", "iris", live.IDENTIFIED_TITLE]
+    assert frame.Method.tolist() == ["PRODEN", "PL-kNN"]
     assert "±" in frame.iris[0]
     assert "Resume" not in labels(page)
+
+
+def test_no_whisker_goes_beyond_what_an_accuracy_can_be() -> None:
+    spreads = {"proden": Spread(98.0, 3.2), "plknn": Spread(1.0, 2.0), "ipal": Spread(50.0, math.nan)}
+    entries = [
+        TableEntry("iris", "binomial", 0.7, name, "linear", "default", 3, 3, spread, None, 1.0)
+        for name, spread in spreads.items()
+    ]
+    drawn = live._mean_chart(entries, list(spreads), "iris", transductive=False)[0]
+    assert [(*one.error_x.array, *one.error_x.arrayminus) for one in drawn.data] == [(2.0, 3.2), (2.0, 1.0), (0.0, 0.0)]
 
 
 @pytest.mark.slow

@@ -25,7 +25,7 @@ from pll.methods import method_title
 from pll.runs.files import MANIFEST_FILE
 from pll.ui import charts
 from pll.ui.format import STATE_ICONS, plain, with_left
-from pll.ui.widgets import button, download, heading, popover, show_error, show_table
+from pll.ui.widgets import button, download, heading, popover, show_error
 from pll.wording import count
 
 EXPERIMENT_SECONDS = 2.0
@@ -115,8 +115,8 @@ def _live(folder: ExperimentFolder, state_of_page: str) -> None:
     if not result_tables:
         st.caption("Charts and tables appear with the first results.")
     _show_curves(result_tables)
-    for number, table in enumerate(result_tables):
-        _show_table(table, number)
+    for table in result_tables:
+        _show_table(table)
     if results:
         _downloads(folder, state)
 
@@ -146,10 +146,11 @@ def _show_progress(folder: ExperimentFolder, state: str, progress: ExperimentPro
                 st.caption(f"The first {len(progress.errors)}; log.txt in the experiment's folder has all.")
 
 
-def _show_table(table: Table, number: int) -> None:
+def _show_table(table: Table) -> None:
     st.subheader(table.title, anchor=False)
     alt = f"Test accuracy in percent: {table.title}"
-    show_table(_table_frame(table), alt, names=table.datasets, key=f"experiment-table-{number}")
+    frame = _table_frame(table).rename(columns={"method": "Method"}).rename(columns=plain).map(plain)
+    st.table(frame, hide_index=True, border="horizontal", alt=alt)  # whose cells have as many lines as a phone needs
     st.caption(
         f"Test accuracy in %, mean ± standard deviation of the fits; of those by gradient descent {MEANS_OF}. • (◦) "
         f"{method_title(table.first)} is significantly better (worse), paired t-test at 5 %; *: also after Holm's "
@@ -247,11 +248,12 @@ def _mean_chart(
         if shown is None:
             continue
         colour, _ = style(entry.method, methods)
-        name = method_title(entry.method)
+        name, deviation = method_title(entry.method), float(np.nan_to_num(shown.deviation))
+        above, below = min(deviation, 100 - shown.mean), min(deviation, shown.mean)  # no accuracy lies beyond
         figure.add_scatter(
             x=[shown.mean],
             y=[name],
-            error_x={"type": "data", "array": [0.0 if np.isnan(shown.deviation) else shown.deviation], "thickness": 2},
+            error_x={"type": "data", "array": [above], "arrayminus": [below], "thickness": 2},
             mode="markers",
             marker={"color": colour, "size": 11},
             name=name,

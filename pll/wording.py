@@ -55,6 +55,8 @@ def short_names(names: Sequence[str], most: int = MOST_SHORT) -> list[str]:
     ['Ring…bright', 'pale', 'Disc object…']
     >>> short_names(["Melanoma in situ of upper arm", "Melanoma in situ", "Naevus"], most=16)
     ['upper', 'Melanoma in situ', 'Naevus']
+    >>> short_names(["talk.politics.guns", "talk.politics.mideast", "sci.electronics"], most=14)
+    ['talk.po…s.guns', 'talk.po…ideast', 'sci.electroni.']
     """
     return list(_short_names(tuple(names), most))
 
@@ -131,12 +133,21 @@ def _telling(i: int, words: Sequence[str], having: Mapping[str, set[int]], most:
             while (
                 sum(map(len, told)) + k - 1 > most and (longest := max(told, key=len)) and len(longest) > LEAST_LETTERS
             ):
-                told[told.index(longest)] = longest.removesuffix(".")[:-2].rstrip("-_/") + "."
+                told[told.index(longest)] = longest.removesuffix(".")[:-2].rstrip("-_/.") + "."
             gaps = ["" if not j else " " if at == places[j - 1] + 1 else "…" for j, at in enumerate(places)]
             text = "".join(gap + word for gap, word in zip(gaps, told, strict=True)).replace(".…", "…")
-            if len(text) <= most:
+            alike = [
+                having[words[place]] if words[place] == word else _beginning_with(word.removesuffix("."), having)
+                for place, word in zip(places, told, strict=True)
+            ]
+            if len(text) <= most and set.intersection(*alike) == {i}:  # also as they were cut
                 return text
     return ""
+
+
+def _beginning_with(letters: str, having: Mapping[str, set[int]]) -> set[int]:
+    """The names that have a word which begins with these letters."""
+    return {i for word, names in having.items() if word.startswith(letters) for i in names}
 
 
 def _without_shared(names: Sequence[str]) -> list[str]:

@@ -18,7 +18,7 @@ from pll.ui.format import plain
 from pll.ui.not_yet import not_yet
 from pll.ui.routes import link
 from pll.ui.train.ended import came_to, show_disputes, show_health, show_successor
-from pll.ui.widgets import beside, folded, show_error
+from pll.ui.widgets import beside, folded, show_error, show_table
 from pll.ui.widgets import download as download_file
 from pll.wording import count
 
@@ -48,7 +48,9 @@ def offer(run: Run) -> None:
     table["confidence"] = confidence if is_whole else confidence.map("{:.4f}".format, na_action="ignore")
     table = table.where(table.notna(), "")  # as the files have it: a person reads None as a label
     empty = [name for name in ("source", "true_label") if len(set(table[name])) < 2]
-    st.dataframe(table.drop(columns=empty), hide_index=True, height=215, key="preview", alt="Labels of this run")
+    formats = {"confidence": "%.4f"} if is_whole else None
+    columns = table.drop(columns=empty)
+    show_table(columns, "Labels of this run", formats=formats, names=list(columns), height=215, key="preview")
     download.certified(run, source)
     back = download.back(run, source, is_first=source.certified is None)
     download.labels(source, is_first=source.certified is None and not back)

@@ -159,7 +159,9 @@ def test_a_run_keeps_its_certificate_where_the_review_went_on_with_a_later_one(o
 def test_where_it_was_not_found_out_how_sure_labels_are_export_says_that_confidence_is_blank(open_page: Any) -> None:
     open_page("home")
     run = finished(Source("iris"), flip=Flip("binomial", 0.6))
-    assert "its label and how sure it is." in said(open_page("export", run=run.id))
+    page = open_page("export", run=run.id)
+    assert "its label and how sure it is." in said(page)
+    assert json.loads(page.dataframe[0].proto.columns)["confidence"]["type_config"]["format"] == "%.4f"  # 1, too
     folder = RunFolder(session.registry().root / "skipped")
     folder.create(run.config)
     loop = FitLoop(folder, on_step=lambda *_: loop.skip())

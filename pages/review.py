@@ -47,7 +47,7 @@ def review(run: Run) -> None:
     tab = service.tab_of(service.queue_of(run, who), who)
     with right:
         queue_controls.display_options(tab)
-        if st.session_state.get(tab.view_key) != "Progress":  # there it stands below what it changes
+        if st.session_state.get(tab.view_key) != "Progress" and tab.may("owner"):  # there it is below
             certify_panel.chooser(tab)
         sign(who)
     service.stay(tab)

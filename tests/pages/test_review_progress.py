@@ -131,7 +131,9 @@ def test_labels_that_follow_are_shown_looked_at_and_taken_back(open_page: Any, f
     page = turned_to(page, finished)
     assert not page.exception
     assert f"By 20 decisions, {count(len(changed), 'label')} of the model" in said(page)
-    (table,) = [one.value for one in page.dataframe if "label now" in one.value]
+    (shown,) = [one for one in page.dataframe if "label now" in one.value]
+    assert '"format": "%.3f"' in shown.proto.columns  # 0.27 as 0.270 in a column with 0.253
+    table = shown.value
     assert table["label now"].tolist() == changed.after[: changes.SHOWN_CHANGES].tolist()
     page = page.button("review-look-changed").click().run()
     assert not page.exception

@@ -136,6 +136,7 @@ def followed(tab: ReviewTab) -> None:
         _table(changed, review.root.ids, tab.queue.data, most),
         "Labels that changed, the least certain first",
         height="content",
+        formats={"confidence": "%.3f"},
         config={"picture": st.column_config.ImageColumn()},
         key=f"review-changed-{review.id}-{review.state.last}-{most}",
         on_select="rerun",
@@ -170,7 +171,7 @@ def _table(
             "id": ids[rows].astype(object),
             "label before": [short.get(label, label) for label in changed.before[:most]],
             "label now": [short.get(label, label) for label in changed.after[:most]],
-            "confidence": changed.confidence[:most].round(3),
+            "confidence": changed.confidence[:most],
         }
     )
 

@@ -83,6 +83,9 @@ def check(page: Any) -> None:
             for text in shown if kind in LITERAL else strings(proto):
                 found = [evil for evil in EVIL if evil in text]
                 assert not found, f"{kind} renders {found[0]} in {text[:300]!r}"
+    for table in page.table:  # whose cells are Markdown, and no strings of the message
+        cells = [*map(str, table.value.columns), *map(str, table.value.to_numpy().ravel())]
+        assert not [cell for cell in cells for evil in EVIL if evil in cell]
 
 
 @pytest.fixture
@@ -164,7 +167,7 @@ def test_no_page_renders_what_voters_students_and_experiments_are_called(
     assert cell.key == "a"
     check(open_page("experiments"))
     page = open_page("experiments", experiment="small")
-    assert page.dataframe
+    assert page.table
     check(page)
     page = open_page("experiments")
     page.toggle(key="experiment-as-text").set_value(True).run()

@@ -441,13 +441,20 @@ def apart(names: Sequence[str]) -> list[str]:
     (['smooth', 'features_or_disk'], ['cat', 'dog'], ['cat', 'dog'])
     >>> apart(["猫の票数", "犬の票数"]), apart(["Which? (all)/no", "Which? (all)/not sure"]), apart(["C++?", "R?"])
     (['猫', '犬'], ['no', 'not sure'], ['C++', 'R'])
+    >>> apart(["B. lucorum", "B. hortorum"])  # a genus, cut short
+    ['B. lucorum', 'B. hortorum']
     """
     parts = [_PARTS.findall(name) for name in names]
+    if all(_OF_A_GENUS.fullmatch(name) for name in names):
+        return list(names)
     most = min(map(len, parts), default=1) - 1  # a word stays
     first = next((k for k in range(most) if len({part[k] for part in parts}) > 1), most)
     last = next((k for k in range(most - first) if len({part[-1 - k] for part in parts}) > 1), most - first)
     bare = ["".join(part[first : len(part) - last]).strip(" _.:-/?") for part in parts]
     return bare if all(bare) else list(names)
+
+
+_OF_A_GENUS = re.compile(r"[A-Z][a-z]?\. [a-z]+(-[a-z]+)?")
 
 
 def stranger_among(names: Sequence[str]) -> list[str]:

@@ -68,6 +68,9 @@ def codes_in(title: str, rows: Sequence[Sequence[str | None]]) -> Codes:
     {'': {'late roman': 'Late Roman', 'hellenistic': 'Hellenistic'}}
     >>> codes_in("Key", [["A / B", "good / bad"], ["-", "none"]])
     {'': {'A': 'good', 'B': 'bad', '-': 'none'}}
+    >>> lines = [["F1", "heard", "1", "yes"], *(["", "", str(k), name] for k, name in ((2, "no"), (3, "a bit")))]
+    >>> codes_in("Codes", [["variable", "label", "value", "value label"], ["id", "number", "", ""], *lines])
+    {'F1': {'1': 'yes', '2': 'no', '3': 'a bit'}}
     >>> codes_in("label", [["0", "1"], ["ham", "spam"]])
     {'': {'0': 'ham', '1': 'spam'}}
     >>> codes_in("Info", [["Panel 2023", ""], ["", ""], ["Code", "Meaning"], ["A", "free"], ["B", "mild"]])
@@ -87,7 +90,8 @@ def codes_in(title: str, rows: Sequence[Sequence[str | None]]) -> Codes:
     width = max(map(len, cells), default=0)
     if not width:
         return {}
-    at = max(range(width), key=lambda k: len({code for row in cells if (code := _pair(row, k)[0])}))
+    pairs_at = [[code for row in cells if (code := _pair(row, k)[0])] for k in range(width)]
+    at = max(range(width), key=lambda k: (len(pairs_at[k]), len({*pairs_at[k]})))  # a variable may have several lines
     words = [word for name in (title, *header[at : at + 2]) for word in words_of(name)]
     if not _BOOK.search(" ".join(words)):
         labels = [row[0] for row in cells[1:] if row and row[0] and not any(row[1:])]

@@ -988,6 +988,7 @@ OF_CELLS: Mapping[str, Callable[[Cells], bool]] = {
     "repeated labels": _repeat_labels,
     "distinct": are_distinct,
     "counts rows": _count_rows,
+    "counts many rows": lambda cells: len(cells) >= 2 * FEW and _count_rows(cells),
     "ids": _are_ids,
     "digits of ids": _have_digits_of_ids,
     "numbered names": are_numbered,

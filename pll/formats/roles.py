@@ -496,10 +496,15 @@ def _before_labels(table: Proposal) -> list[str]:
 
 
 def _say_the_same(cells: Cells, others: Cells) -> bool:
-    """Whether in nearly all rows one text is the other, or a part of it, but for case and signs."""
+    """Whether in nearly all rows one text is the other, a part of it, or hardly more, but for case and signs."""
     rows = [[re.sub(r"\W", "", cell.casefold()) for cell in row if cell] for row in zip(cells, others, strict=True)]
-    same = [row[0] in row[1] or row[1] in row[0] for row in rows if len(row) == 2]
+    pairs = [row for row in rows if len(row) == 2]
+    same = [own in other or (other in own and len(own) <= MORE_THAN_THE_SAME * len(other)) for own, other in pairs]
     return sum(same) >= NEARLY_ALL * len(same)
+
+
+MORE_THAN_THE_SAME = 1.25
+"""Letters for each of another text from which one that quotes it whole says more."""
 
 
 def _about_labels(table: Proposal) -> None:

@@ -723,6 +723,8 @@ def derived(table: Proposal) -> None:
         said = table.answers_given()  # `settled` asks what is called so and says them
         free = [name for name in table.open() if not (says("settled", name) and share_among(table.words(name), said))]
         following = [name for name in free if any(follows(table.raw[name], k) for k in keys)]
+        numbers = [name for name in free if says_total(name) and _are_sizes(table.raw[name], [*map(len, filled)])]
+        table.give_all(numbers, "keep", why=why)
         table.give_all([name for name in following if not _says_more(table, name, filled)], "keep", why=why)
     for truth in table.having("true_label")[:1]:
         known = [bool((cell or "").strip()) for cell in table.raw[truth]]

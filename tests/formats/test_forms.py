@@ -2178,3 +2178,21 @@ def test_how_often_each_label_was_given_may_stand_before_it(tmp_path: Path) -> N
 def test_a_code_beside_one_other_is_a_class_though_it_may_be_none(tmp_path: Path) -> None:
     rows = [f"s{k},form {k} of the fern,{','.join(('A', 'NA')[(k + at) % 2] for at in range(3))}" for k in range(12)]
     assert {*read_first(table(tmp_path, "id,text,ann,bob,cem", rows)).class_names} == {"A", "NA"}
+
+
+def test_texts_of_a_question_and_its_answer_are_read_and_counts_of_rows_and_judges_are_not(tmp_path: Path) -> None:
+    """An answer that quotes the question says more than it."""
+    lines_of, wide = [], []
+    for k in range(30):
+        asked = f"What is said of the number {k} by those who count?"
+        told = f"Of '{asked}' I would say that {k} is one of {k + 1} numbers and that nobody has counted them all"
+        said = ["xyz"[(k + (k % 5 == at)) % 3] if (k + at) % 9 else "" for at in range(3)]
+        wide.append(f"{k + 1},{asked},{told},{','.join(said)},{sum(map(bool, said))}")
+        lines_of += [f"q{k:03},{asked},{told},judge {at},{one}" for at, one in enumerate(said) if one]
+    for header, rows in (
+        ("qid,question,answer,judge,verdict", lines_of),
+        ("place,question,reply,gpt-4o,claude,qwen,n_judges", wide),
+    ):
+        data = read_first(table(tmp_path, header, rows))
+        assert data.texts is not None and "counted them all" in data.texts[0] and not data.feature_names
+        assert data.annotations is not None and data.annotations.n_answers == len(lines_of)

@@ -462,10 +462,12 @@ def says_fact(name: str, kinds: Sequence[str] = ("facts", "context")) -> bool:
     (True, True, False)
     >>> says_fact("reading_time_s", ["context"]), says_fact("time", ["context"]), says_fact("total_cost_usd")
     (True, False, True)
+    >>> says_fact("handle_time_s"), says_fact("length_s")
+    (True, False)
     >>> says_fact("Which department are you in?"), says_fact("7. Do send the slides before we meet, it took me minutes")
     (False, False)
     """
-    first, *others = [word for word in words_of(name) if word not in WORDS["currency"]] or ("",)
+    first, *others = [word for word in words_of(name) if word not in WORDS["units"]] or ("",)
     if len(others) > _MOST_CALLED:  # a whole text, such as a column of a form that shows it
         return False
     took = others and all(not WORDS[kind].isdisjoint([first, *others]) for kind in ("answering", "span"))

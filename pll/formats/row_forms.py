@@ -505,11 +505,20 @@ def _with_worker(table: Proposal, worker: str, *, is_told: bool) -> None:
         return
     named = [name for name in votes if plain_name(name) in USUAL["vote"]]
     named = named if len(votes) == 1 else [name for name in named if not _are_wrapped(table.raw[name])]
-    is_agreed = (
-        len(tasks) == len(votes) == 1 and not _are_grades(table, votes[0]) and _agrees(table, votes[0], tasks[0])
-    )
+    annotates = says("annotating", worker)  # and does nothing else
+    alone = votes if len(votes) == 1 else []
+    if not (given or named):
+        alone = _but_about_answers(table, votes, tasks)
+        is_line = is_told or annotates or plain_name(tasks[0]) in USUAL["task"]
+        alone = _alone_agreed_on(table, alone, tasks) if is_line and len(alone) > 1 else alone
+        alone = alone if len(alone) == 1 else []
+        named = alone
+    is_agreed = len(tasks) == len(alone) == 1 and _agrees(table, alone[0], tasks[0])
+    are_answers = annotates and plain_name(next(iter(alone), "")) in USUAL["vote"]  # and else perhaps measured
+    is_agreed = is_agreed and (are_answers or not _are_grades(table, alone[0]))
     own = [name for name in table.raw if name not in (*tasks, *votes, worker) and not table.is_function(name, worker)]
-    own = which(table, "!of the occasion", "!of a fact", "!dates", "!how sure", among=own)
+    own = which(table, "!of the occasion", "!of a fact", "!dates", "!how sure", "!counts rows", "!unnamed", among=own)
+    own = which(table, "!object", "!other objects", "!named id", among=own) if annotates else own  # of the answer
     is_agreed = is_agreed and all(table.is_function(name, *tasks) for name in own)  # else a line may be an example
     is_usual = len(_workers(table)) <= 1 and (plain_name(tasks[0]) in USUAL["task"] or is_agreed)
     is_clear = bool(given) or ((is_told or is_usual) and (len(votes) == 1 or len(named) == 1))
@@ -523,6 +532,34 @@ def _with_worker(table: Proposal, worker: str, *, is_told: bool) -> None:
     table.give_all([name for name in [worker] if name not in table.explicit], "worker", guessed=not is_told)
     table.give_all([name for name in chosen if name not in given], "vote", guessed=not is_told)
     _leave_facts(table, tasks, worker, [name for name in votes if name not in chosen])
+
+
+def _but_about_answers(table: Proposal, votes: Sequence[str], tasks: Sequence[str]) -> list[str]:
+    """Return columns that may be the answer, but for those that count the lines of an example, or how sure one was.
+
+    The latter where people agree on another one.
+    """
+    answers = [name for name in votes if not any(_counts_lines(table, task, name) for task in tasks)]
+    others = which(table, "!how sure", among=answers)
+    return others if any(_agrees(table, name, tasks[0]) for name in others) else answers
+
+
+def _alone_agreed_on(table: Proposal, votes: Sequence[str], tasks: Sequence[str]) -> list[str]:
+    """Return the one of several columns on which people agree, where on the others they do as much as by chance.
+
+    What nobody agrees on is no label of the example, as whether an answer could be read. None where people agree on
+    the one not that much that it would show of the others too, or where another one is called as labels are.
+    """
+    agreed = {name: agreement(table.raw[name], table.raw[tasks[0]]) for name in votes}
+    found = [name for name in votes if agreed[name] >= MUCH_SHARED]
+    others = [name for name in votes if name not in found]
+    are_clear = len(tasks) == len(found) == 1 and not any(says("labels", name) for name in others)
+    return found if are_clear and all(agreed[name] < BY_CHANCE for name in others) else []
+
+
+BY_CHANCE, MUCH_SHARED = 1.0, 9.0
+"""Standard deviations by which lines of one example agree more often than by chance: where that is chance; and where
+half as much, and a quarter, would still be seen."""
 
 
 def _are_grades(table: Proposal, name: str) -> bool:

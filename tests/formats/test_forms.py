@@ -851,15 +851,16 @@ def test_rows_of_a_hugging_face_dataset(tmp_path: Path) -> None:
     assert data.annotations.annotator_names == ("1", "2", "3")
 
 
-def test_how_sure_somebody_was_is_not_offered_first(tmp_path: Path) -> None:
+def test_how_sure_somebody_was_is_no_label(tmp_path: Path) -> None:
     rows = [
         f"u{k},{who},{1 + (k * at) % 3},{label(k, at)},{label(k, 0)}"
         for k in range(12)
         for at, who in enumerate(PEOPLE)
     ]
     path = table(tmp_path, "_unit_id,_worker_id,how_sure_are_you,relevant,relevant_gold", rows)
-    asked = question(formats.columns(path))
-    assert asked is not None and asked.answers[0][1]["relevant"] == "vote"
+    columns = formats.columns(path)
+    roles = {column.name: column.role for column in columns}
+    assert question(columns) is None and (roles["relevant"], roles["how_sure_are_you"]) == ("vote", "keep")
 
 
 def test_a_file_that_is_one_record_is_odd(tmp_path: Path) -> None:
@@ -1380,9 +1381,10 @@ def test_a_line_an_event_of_redcap_is_an_answer_and_the_first_line_has_what_is_l
             event, instance = (f"reader_{at}_arm_1", "") if by == "event" else ("baseline_arm_1", at + 1)
             rows.append(f"P{k},{event},{instance},,,{label(k, at)},{(5 * k + 3 * at) % 4},,2")
     path = table(tmp_path, REDCAP, rows)
-    asked = question(formats.columns(path))
-    assert asked is not None and asked.answers[0][1]["dx"] == "vote" and asked.answers[0][1]["study_id"] == "task"
-    data = read_first(path)
+    columns = formats.columns(path)
+    roles = {column.name: column.role for column in columns}
+    assert question(columns) is None and (roles["study_id"], roles["dx"], roles["dx_conf"]) == ("task", "vote", "keep")
+    data = formats.read(path)
     assert has_three_voters(data) and set(data.class_names) == {"late", "lost", "fine"}
     assert data.feature_names == ("age",) and data.X[:, 0].tolist() == [30 + 5 * k % 12 for k in range(12)]
     assert data.texts is not None and data.texts.tolist() == list(TEXTS[:12]) and not data.categories

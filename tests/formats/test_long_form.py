@@ -68,7 +68,9 @@ def test_lines_with_a_name_of_who_answered_and_words_that_agree_are_answers(tmp_
     table = lines().drop(columns="gold").rename(columns={"Wer": "Annotator"})
     table["Urteil"] = table["Urteil"].replace({"gut": "1", "teils": "2", "schlecht": "3"} if grades else {})
     table.to_csv(tmp_path / "x.csv", index=False)
-    assert (question(formats.columns(tmp_path / "x.csv")) is not None) is grades  # numbers may be measured
+    assert question(formats.columns(tmp_path / "x.csv")) is None
+    table.rename(columns={"Annotator": "Observer"}).to_csv(tmp_path / "y.csv", index=False)
+    assert (question(formats.columns(tmp_path / "y.csv")) is not None) is grades  # numbers may be measured
     data = read_first(tmp_path / "x.csv")
     assert data.annotations is not None and data.annotations.annotator_names == PEOPLE and len(data) == 40
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from itertools import combinations
 
 from pll.errors import UserError
@@ -16,8 +16,9 @@ from pll.formats.checks import listing
 from pll.formats.class_groups import MOST_COLUMNS_COMPARED, agree, apart, stranger_among
 from pll.formats.forms import WORDS, words_of
 from pll.formats.names import NAMED
-from pll.formats.proposal import Proposal, decides, says, says_aggregate, says_fact, share_among
+from pll.formats.proposal import Proposal, decides, says, says_aggregate, says_fact, says_what, share_among
 from pll.formats.reading import LABELLED, LINES
+from pll.formats.support import Supported, is_made_of_what_is_said, says_what_is_said, supported
 from pll.formats.tabular.answer_cells import meant
 from pll.formats.tabular.cells import (
     BINARY,
@@ -108,15 +109,60 @@ def settled(table: Proposal) -> None:
     is_one_more = any(_filled(table.cells[one], silent) > NEARLY_ALL * len(table.cells[one]) for one in last)
     series = {_NUMBER.sub("#", one) for one in (*voters, name)}  # `Coder 3 (Ann)` after 1 and 2, `Third reading`
     is_next = len(series) == 1 < len(voters) and name not in named and "#" in min(series)
-    is_sure = name in named and classes.issuperset(map(spelling, said))  # as a test in a laboratory is
+    labels = {spelling(cell) for cell in said if not is_no_answer(cell, among_votes=True)}
+    is_sure = name in named and labels <= classes  # as a test in a laboratory is
     if (agrees_less and not is_sure) or is_one_more or is_next:
         ways.reverse()  # what somebody settled is what most voters say, and was not made of what they say
     ways = [*ways[: None if votes or tasks else 1], ("only carried along", {name: "keep"})]
     ways = [*ways[-1:], *ways[:-1]] if says("machine", name) else ways  # what a model guessed settles nothing
+    is_first = ways[0][1] == {name: "true_label"} and {*among, *beside} == {name}
+    if is_first and not says_aggregate(name):
+        called = own.get(name, name)
+        is_called_so = is_sure and not agrees_less and says_what("settled", called)
+        is_called_so = is_called_so and not _may_be_called(called, own.values())
+        examples = supported(table, name, classes)
+        may_be_made = share.get(name, 0.0) > NEARLY_ALL or bool(table.having("probability", "count"))
+        may_be_made = may_be_made and not any(says_what(kind, called) for kind in ("right", "tested"))
+        if why := _why_known(examples, is_called_so=is_called_so, may_be_made=may_be_made):
+            table.give(name, "true_label", why=why)
+            return
     table.ask(
         f"{name} has labels in {times:,} of {len(table.cells[name]):,} rows ({listing(said, limit=4)}). What is it?",
         *ways,
     )
+
+
+def _why_known(examples: Sequence[Supported], *, is_called_so: bool, may_be_made: bool) -> str:
+    """Return why a column is the truth beyond doubt; "" where it may be something else.
+
+    Parameters
+    ----------
+    examples
+        What the column says, and what is said beside it.
+    is_called_so
+        Whether it is called as what was settled.
+    may_be_made
+        Whether a program may have made it of what is said beside it, if it always says what is said most.
+    """
+    is_made = may_be_made and is_made_of_what_is_said(examples)
+    if is_called_so and not is_made and says_what_is_said(examples):
+        return "called as what was settled, and mostly what is said beside it"
+    return ""
+
+
+def _may_be_called(name: str, voters: Iterable[str]) -> bool:
+    """Whether a name is one word as those of all voters are, and begins alike: it may be a surname, such as Gold.
+
+    Examples
+    --------
+    >>> _may_be_called("Gold", ["Smith", "Jones"]), _may_be_called("gold", ["Smith", "Jones"])
+    (True, False)
+    >>> _may_be_called("Moderated grade", ["Smith", "Jones"]), _may_be_called("Histology", ["R1", "R2"])
+    (False, False)
+    """
+    others = list(voters)
+    are_words = all(one.isalpha() and one[0].isupper() == name[0].isupper() for one in (name, *others))
+    return are_words and bool(others)
 
 
 _NUMBER = re.compile(rf"(?:\d|\b(?:{'|'.join(WORDS['ordinals'])})).*", re.I)

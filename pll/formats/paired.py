@@ -145,7 +145,7 @@ def _are_turns(names: Sequence[str], kinds: Mapping[str, Mapping[str, str]]) -> 
     others = {plain_name(name) for name in names if name not in used}
     turns = [turn for kind, by_turn in kinds.items() if _says_label(kind) for turn in by_turn]
     are_labels = others & {*USUAL["vote"], *USUAL["true_label"], *WORDS["adjudicated"]}
-    are_true = any(says("settled", turn) or says("right", turn) for turn in turns)
+    are_true = any(says(kind, turn) for turn in turns for kind in ("settled", "right", "tested"))
     return bool(turns) and not are_labels and not are_true
 
 

@@ -418,6 +418,24 @@ def says(kind: str, name: str) -> bool:
     return not WORDS[kind].isdisjoint(words) or any(word.startswith(STEMS[kind]) for word in words) or any(within)
 
 
+def says_what(kind: str, name: str) -> bool:
+    """Whether a word of a column's name is of a kind, and not only one for a person, as the names of voters are.
+
+    Parameters
+    ----------
+    kind
+        One of `WORDS`.
+    name
+        Of the column.
+
+    Examples
+    --------
+    >>> [says_what("settled", name) for name in ("human_gold", "dx_histo", "human", "Pathologist", "Ann")]
+    [True, True, False, False, False]
+    """
+    return any(says(kind, word) and word not in WORDS["people"] | WORDS["deciders"] for word in words_of(name))
+
+
 def split_in(names: Sequence[str]) -> list[str]:
     """Return which part of a split each name says; nothing where one says none, or all say the same.
 

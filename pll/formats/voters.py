@@ -38,6 +38,7 @@ from pll.formats.proposal import (
     says,
     says_aggregate,
     says_fact,
+    says_what,
     share_among,
     which,
 )
@@ -574,7 +575,7 @@ def _leave_majority(table: Proposal, name: str) -> None:
     table.give(name, "keep", why=f"{MAJORITY if is_all else 'mostly what most say of'} {made_of}")
     if not says_none and not table.is_asked():  # a voter who is always right would say something
         ways = [("the true label", {name: "true_label"}), ("one voter more", {name: "annotator"})]
-        is_right, places = says("right", name), [*table.raw]
+        is_right, places = says("right", name) or says("tested", name), [*table.raw]
         is_inside = was == "annotator" and places.index(others[0]) < places.index(name) < places.index(others[-1])
         is_decided = is_right or _is_decided(table, name, split)
         ways = [way for way in ways if not (is_all or is_inside) or is_decided or way[1][name] == was]
@@ -584,10 +585,22 @@ def _leave_majority(table: Proposal, name: str) -> None:
         # of a program's majority by its name; of two and a third who is asked where they differ, that is what counts
         is_voter = is_all and was == "annotator" and len(others) > MOST_MARKERS and not is_right
         is_voter = is_voter and says("settled", name)
+        is_known = says_what("tested", name) or (says("gold", name) and _are_of_models(table, others))
+        if is_known and is_decided and not is_voter and ways and ways[0][1] == {name: "true_label"}:
+            table.give(name, "true_label", why="what was found otherwise, and nearly what most say")
+            return
         table.ask(
             f"{name} says {'' if is_all else 'nearly '}everywhere what most of {made_of} say. What is it?",
             *([made, *ways] if is_voter or not is_decided else [*ways[:1], made, *ways[1:]]),
         )
+
+
+def _are_of_models(table: Proposal, names: Sequence[str]) -> bool:
+    """Whether columns of answers are called as models, or as what these put out: nobody calls it gold what most say."""
+    lists = {*table.having("answers")}
+    return all(
+        says("machine", one) or (says("outputs", one) if one in lists else LIKE_A_MODEL.search(one)) for one in names
+    )
 
 
 def _is_decided(table: Proposal, name: str, split: Sequence[str]) -> bool:
@@ -608,7 +621,7 @@ def _is_decided(table: Proposal, name: str, split: Sequence[str]) -> bool:
     asked = [other for other, own in others.items() if speaks_where_apart(own, _but(others, other))]
     blank = [not cell for cell, (most, _, _) in _beside_most(table, name) if most]
     is_of_some = sum(blank) >= LEAST_BLANK * len(blank)
-    are_models = all(says("machine", other) or LIKE_A_MODEL.search(other) for other in others)
+    are_models = _are_of_models(table, [*others])
     is_known = are_models and not says("machine", name) and not _is_majority(table, name)
     is_so_called = says("standard", name) or (_is_of_people(name) and len(split) >= LEAST_SPLIT)
     said = table.answers_given()

@@ -274,7 +274,8 @@ def test_what_is_said_where_voters_differ_is_the_true_label_and_no_vote(tmp_path
     roles = dict[str, str]()
     while (asked := question(formats.columns(path, options=ReadOptions(columns=roles)))) is not None:
         roles |= asked.answers[0][1]
-    assert roles[named] == "true_label"
+    columns = formats.columns(path, options=ReadOptions(columns=roles))
+    assert [column.role for column in columns if column.name == named] == ["true_label"]
     data = formats.read(path, columns=roles)
     assert data.annotations is not None and data.annotations.n_annotators == 2 and data.y is not None
 

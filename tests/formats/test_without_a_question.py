@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -11,6 +12,96 @@ import pytest
 from pll import formats
 from pll.formats.reading import question
 from tests.formats.test_about_the_labelling import WORDS, said, table
+
+Row = Callable[[random.Random, str], Sequence[str]]
+
+
+def roles_in(folder: Path, header: list[str], row: Row, rows: int = 120) -> tuple[dict[str, str], bool]:
+    """The role of each column of a table, and whether anything is asked."""
+    rolls = random.Random(1)
+    path = table(folder, header, [[f"e{k}", *row(rolls, rolls.choice(WORDS))] for k in range(rows)])
+    columns = formats.columns(path)
+    return {column.name: column.role for column in columns}, question(columns) is not None
+
+
+def votes(rolls: random.Random, truth: str, people: int = 4, sure: float = 0.75) -> list[str]:
+    """What several people say."""
+    return [said(rolls, truth, sure) for _ in range(people)]
+
+
+# ---- what was settled beside votes -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["human_gold", "histo_dx", "chargeback outcome", "Expected label", "gesichert (CT)"])
+def test_what_is_called_settled_and_follows_the_votes_is_the_truth(tmp_path: Path, name: str) -> None:
+    def row(rolls: random.Random, truth: str) -> list[str]:
+        return [*votes(rolls, truth, sure=0.5), truth]
+
+    roles, is_asked = roles_in(tmp_path, ["id", "m-1", "m-2", "m-3", "m-4", name], row)
+    assert not is_asked and roles[name] == "true_label" and roles["m-1"] == "annotator"
+    data = formats.read(tmp_path / "data.csv")
+    assert any(name in str(note) and "true label" in str(note) for note in data.notes)
+
+
+@pytest.mark.parametrize(
+    ("voters", "name", "sure"),
+    [
+        (["Dr. Rossi", "Dr. Bianchi", "Dr. Verdi"], "Dr. Reale", 1.0),  # a surname
+        (["radiologist_1", "radiologist_2", "radiologist_3"], "pathologist", 1.0),  # who, and not what
+        (["gpt-4", "claude", "llama"], "human_label", 1.0),
+        (["clerk_1", "clerk_2", "clerk_3"], "quick review", 0.4),  # the others agree more with each other
+        (["clerk_1", "clerk_2", "clerk_3"], "agreed", 1.0),  # perhaps made of what they say
+    ],
+)
+def test_who_may_be_a_voter_more_is_asked_about(tmp_path: Path, voters: list[str], name: str, sure: float) -> None:
+    def row(rolls: random.Random, truth: str) -> list[str]:
+        return [*votes(rolls, truth, 3), said(rolls, truth, sure)]
+
+    _, is_asked = roles_in(tmp_path, ["id", *voters, name], row)
+    assert is_asked
+
+
+@pytest.mark.parametrize(
+    ("voters", "name", "is_known"),
+    [
+        (["Ann", "Bob", "Cem", "Dee", "Eve"], "DNA result", True),  # of another kind than what people see
+        (["Ann", "Bob", "Cem", "Dee", "Eve"], "final", False),
+        (["Ann", "Bob", "Cem"], "set_gold", False),
+        (["gpt-4", "claude", "gemini", "llama", "qwen"], "final_label", False),
+    ],
+)
+def test_what_is_always_what_most_say_is_asked_about_unless_it_cannot_be_made_of_it(
+    tmp_path: Path, voters: list[str], name: str, is_known: bool
+) -> None:
+    def row(rolls: random.Random, truth: str) -> list[str]:
+        given = votes(rolls, truth, len(voters))
+        return [*given, max(given, key=given.count)]
+
+    roles, is_asked = roles_in(tmp_path, ["id", *voters, name], row)
+    assert is_asked is not is_known and (roles[name] == "true_label") is is_known
+
+
+@pytest.mark.parametrize(("name", "is_known"), [("samples", True), ("model_outputs", True), ("votes", False)])
+def test_gold_beside_what_models_put_out_is_not_made_of_it(tmp_path: Path, name: str, is_known: bool) -> None:
+    def row(rolls: random.Random, truth: str) -> list[str]:
+        given = votes(rolls, truth, 7)
+        return [json.dumps(given), max(given, key=given.count)]
+
+    roles, is_asked = roles_in(tmp_path, ["id", name, "gold"], row)
+    assert is_asked is not is_known and roles[name] == "answers" and (roles["gold"] == "true_label") is is_known
+
+
+@pytest.mark.parametrize("least", [0.0, 0.4])
+def test_the_likeliest_label_where_it_is_likely_is_asked_about_whatever_its_name(tmp_path: Path, least: float) -> None:
+    def row(rolls: random.Random, truth: str) -> list[str]:
+        weights = [rolls.random() ** 3 for _ in WORDS]
+        shares = [weight / sum(weights) for weight in weights]
+        best = WORDS[shares.index(max(shares))] if max(shares) > least else ""
+        return [*(f"{share:.4f}" for share in shares), best]
+
+    _, is_asked = roles_in(tmp_path, ["id", *(f"prob_{word}" for word in WORDS), "final_class"], row)
+    assert is_asked
+
 
 # ---- one answer a line -----------------------------------------------------------------------------------------------
 

@@ -18,7 +18,7 @@ from pll.formats.forms import WORDS, words_of
 from pll.formats.names import NAMED
 from pll.formats.proposal import Proposal, decides, says, says_aggregate, says_fact, says_what, share_among
 from pll.formats.reading import LABELLED, LINES
-from pll.formats.support import Supported, is_made_of_what_is_said, says_what_is_said, supported
+from pll.formats.support import Supported, is_made_of_what_is_said, is_one_of_several, says_what_is_said, supported
 from pll.formats.tabular.answer_cells import meant
 from pll.formats.tabular.cells import (
     BINARY,
@@ -123,7 +123,7 @@ def settled(table: Proposal) -> None:
         examples = supported(table, name, classes)
         may_be_made = share.get(name, 0.0) > NEARLY_ALL or bool(table.having("probability", "count"))
         may_be_made = may_be_made and not any(says_what(kind, called) for kind in ("right", "tested"))
-        if why := _why_known(examples, is_called_so=is_called_so, may_be_made=may_be_made):
+        if why := _why_known(table, examples, is_called_so=is_called_so, may_be_made=may_be_made):
             table.give(name, "true_label", why=why)
             return
     table.ask(
@@ -132,11 +132,13 @@ def settled(table: Proposal) -> None:
     )
 
 
-def _why_known(examples: Sequence[Supported], *, is_called_so: bool, may_be_made: bool) -> str:
+def _why_known(table: Proposal, examples: Sequence[Supported], *, is_called_so: bool, may_be_made: bool) -> str:
     """Return why a column is the truth beyond doubt; "" where it may be something else.
 
     Parameters
     ----------
+    table
+        The columns and what they are so far.
     examples
         What the column says, and what is said beside it.
     is_called_so
@@ -147,7 +149,11 @@ def _why_known(examples: Sequence[Supported], *, is_called_so: bool, may_be_made
     is_made = may_be_made and is_made_of_what_is_said(examples)
     if is_called_so and not is_made and says_what_is_said(examples):
         return "called as what was settled, and mostly what is said beside it"
-    return ""
+    return "always among the labels beside it" * (not table.having(*_OF_ANSWERS) and is_one_of_several(examples))
+
+
+_OF_ANSWERS = ("annotator", "answers", "vote", "probability", "count")
+"""Roles of what is said, and not only possible."""
 
 
 def _may_be_called(name: str, voters: Iterable[str]) -> bool:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from pll.formats.class_groups import LEAST_AGREED_PEOPLE, amount
 from pll.formats.proposal import LEAST_SPLIT, Proposal, labels_among, labels_listed
-from pll.formats.tabular.cells import read_marks, spelling
+from pll.formats.tabular.cells import FEW, NEARLY_ALL, read_marks, spelling
 
 
 @dataclass(frozen=True)
@@ -97,6 +97,33 @@ def is_made_of_what_is_said(examples: Collection[Supported]) -> bool:
     most = [(one, [label for label in one.beside if one.share(label) == 1]) for one in examples if len(one.beside) > 1]
     split = [one.label == labels[0] for one, labels in most if len(labels) == 1]
     return len(split) >= LEAST_SPLIT and all(split)
+
+
+def is_one_of_several(examples: Collection[Supported]) -> bool:
+    """Whether a column is nearly always among the labels that are said beside it, and not only the one said first.
+
+    What is first of those that may be right is a guess made with them, as the likeliest one is; another one that is
+    always among them was known.
+
+    Parameters
+    ----------
+    examples
+        As `supported` returns them, of sets.
+
+    Examples
+    --------
+    >>> sets = [{"fox": 1.0, "hen": 1.0}, {"hen": 1.0, "owl": 1.0}, {"owl": 1.0, "fox": 1.0}] * 9
+    >>> known, first = ["fox", "owl", "fox", "hen", "hen", "owl"] * 4 + ["fox", "hen", "owl"], ["fox", "hen", "owl"] * 9
+    >>> [is_one_of_several([*map(Supported, labels, sets)]) for labels in (known, first, known[1:] + known[:1])]
+    [True, False, False]
+    """
+    several = [one for one in examples if len(one.beside) > 1]
+    among = sum(one.label in one.beside for one in examples)
+    if among < NEARLY_ALL * len(examples) or len(several) < FEW or not says_what_is_said(examples):
+        return False
+    first = sum(next(iter(one.beside)) == one.label for one in several)
+    by_chance = sum(1 / len(one.beside) for one in several)
+    return first - by_chance < (len(several) - by_chance) / 2
 
 
 def _said_beside(table: Proposal, name: str) -> Iterator[list[tuple[str, float]]]:

@@ -103,6 +103,36 @@ def test_the_likeliest_label_where_it_is_likely_is_asked_about_whatever_its_name
     assert is_asked
 
 
+# ---- what is known beside sets ---------------------------------------------------------------------------------------
+
+
+def of_a_set(rolls: random.Random, truth: str) -> list[str]:
+    """A label and two others, in any order."""
+    others = rolls.sample([word for word in WORDS if word != truth], 2)
+    return rolls.sample([truth, *others], 3)
+
+
+@pytest.mark.parametrize(
+    ("name", "place", "is_clear"),
+    [
+        ("species", None, True),
+        ("first impression", 0, False),  # always the first of them: a guess
+        ("predicted species", None, False),
+        ("lab", -1, False),  # of something else
+    ],
+)
+def test_one_label_always_among_several_is_the_truth_unless_it_is_the_first(
+    tmp_path: Path, name: str, place: int | None, is_clear: bool
+) -> None:
+    def row(rolls: random.Random, truth: str) -> list[str]:
+        some = of_a_set(rolls, truth)
+        other = rolls.choice(WORDS) if place == -1 else truth if place is None else some[place]
+        return [f"{rolls.gauss(9, 3):.2f}", "|".join(some), other]
+
+    roles, is_asked = roles_in(tmp_path, ["id", "width", "candidates", name], row)
+    assert is_asked is not is_clear and (roles[name] == "true_label") is is_clear
+
+
 # ---- one answer a line -----------------------------------------------------------------------------------------------
 
 

@@ -13,7 +13,7 @@ from itertools import combinations
 
 from pll.errors import UserError
 from pll.formats.checks import listing
-from pll.formats.class_groups import MOST_COLUMNS_COMPARED, agree, apart, stranger_among
+from pll.formats.class_groups import MOST_COLUMNS_COMPARED, agree, apart, has_other_labels, stranger_among
 from pll.formats.forms import WORDS, words_of
 from pll.formats.names import NAMED
 from pll.formats.proposal import Proposal, decides, says, says_aggregate, says_fact, says_what, share_among
@@ -241,6 +241,12 @@ def by_hand(table: Proposal) -> None:
     are_voters = len(alike) > 1 or (full and not table.holds_sets(name))
     if are_voters or (truth and share_among(table.truth(), table.words(name)) < NEARLY_ALL):
         return  # voters, one of whom was not sure; or a feature
+    is_settled = len(alike) == 1 and says_what("settled", alike[0]) and not says("machine", alike[0])
+    if is_settled and not has_other_labels(table, [name, *alike]):
+        table.give(name, "candidates", why=f"{alike[0]} is one of several labels that it names")
+        if is_one_of_several(supported(table, alike[0], {*table.words(name)})):
+            table.give(alike[0], "true_label", why=f"called as what was settled, and always among {name}")
+            return
     table.give_all([name, *alike], "keep")
     known = f", and {alike[0]} the true label" if alike else ""
     voters = ("each column is one voter's answers", dict.fromkeys([name, *alike], "annotator"))

@@ -133,6 +133,28 @@ def test_one_label_always_among_several_is_the_truth_unless_it_is_the_first(
     assert is_asked is not is_clear and (roles[name] == "true_label") is is_clear
 
 
+@pytest.mark.parametrize(
+    ("name", "other", "is_clear"),
+    [("confirmed kind", "width", True), ("kind after all", "width", False), ("confirmed kind", "diagnosis", False)],
+)
+@pytest.mark.parametrize("are_marked", [False, True])
+def test_several_labels_beside_the_settled_one_of_them_are_what_it_may_be(
+    tmp_path: Path, name: str, other: str, is_clear: bool, are_marked: bool
+) -> None:
+    """Unless another column is called as labels are: these may be about what is learnt from then."""
+
+    def row(rolls: random.Random, truth: str) -> list[str]:
+        some = of_a_set(rolls, truth)[:2]
+        cells = ["x" * (word in some) for word in WORDS] if are_marked else ["; ".join(some)]
+        return [rolls.choice(["flu", "cold", "mumps"]), *cells, rolls.choice(some)]
+
+    several = [*WORDS] if are_marked else ["seen"]
+    roles, is_asked = roles_in(tmp_path, ["id", other, *several, name], row)
+    assert is_asked is not is_clear
+    if is_clear:
+        assert roles[name] == "true_label" and roles[several[0]] == ("class" if are_marked else "candidates")
+
+
 # ---- one answer a line -----------------------------------------------------------------------------------------------
 
 

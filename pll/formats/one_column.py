@@ -123,7 +123,8 @@ def settled(table: Proposal) -> None:
         examples = supported(table, name, classes)
         may_be_made = share.get(name, 0.0) > NEARLY_ALL or bool(table.having("probability", "count"))
         may_be_made = may_be_made and not any(says_what(kind, called) for kind in ("right", "tested"))
-        if why := _why_known(table, examples, is_called_so=is_called_so, may_be_made=may_be_made):
+        why = _why_known(table, examples, is_called_so=is_called_so, may_be_made=may_be_made)
+        if why and not says("early", called):
             table.give(name, "true_label", why=why)
             return
     table.ask(

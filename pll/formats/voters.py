@@ -628,8 +628,7 @@ def _is_decided(table: Proposal, name: str, split: Sequence[str]) -> bool:
     beside = [n for n in table.raw if n != name and says("majority", n) and share_among(table.words(n), said)]
     is_beside = bool(beside) and not says_aggregate(name)
     by = [*others, *table.having("answers")]
-    are_judged = bool(by) and all(says("machine", one) or LIKE_A_MODEL.search(one) for one in by)  # models
-    is_gold = are_judged and plain_name(name) in USUAL["true_label"]
+    is_gold = bool(by) and _are_of_models(table, by) and plain_name(name) in USUAL["true_label"]
     return is_gold or is_of_some or is_known or is_so_called or is_beside or len(others) - len(asked[:1]) == 2
 
 

@@ -118,6 +118,7 @@ def of_a_set(rolls: random.Random, truth: str) -> list[str]:
         ("species", None, True),
         ("first impression", 0, False),  # always the first of them: a guess
         ("predicted species", None, False),
+        ("noisy species", None, False),  # of which the sets may be made
         ("lab", -1, False),  # of something else
     ],
 )

@@ -14,7 +14,7 @@ from itertools import combinations
 from pll.errors import UserError
 from pll.formats.checks import listing
 from pll.formats.class_groups import MOST_COLUMNS_COMPARED, agree, apart, has_other_labels, stranger_among
-from pll.formats.forms import WORDS, words_of
+from pll.formats.forms import WORDS, plain_name, words_of
 from pll.formats.names import NAMED
 from pll.formats.proposal import Proposal, decides, says, says_aggregate, says_fact, says_what, share_among
 from pll.formats.reading import LABELLED, LINES
@@ -75,6 +75,7 @@ def settled(table: Proposal) -> None:
     named = [name for name in named if not says("majority", name)]
     if voters and not any(says("labels", name) for name in voters):
         named += [name for name in free if name in apt and name not in named and says("labels", name)]
+    named += [name for name in free if name in apt and plain_name(name) == "y"]
     named = [name for name in named if not FUNCTION.match(name)]
     called_apart = [name for name in apt if name not in voters and stranger_among([*voters, name]) == [name]]
     called_apart = [n for n in called_apart if any(agree([table.cells[n], table.cells[one]]) for one in voters)]

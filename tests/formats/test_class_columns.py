@@ -555,3 +555,12 @@ def test_what_a_panel_of_models_mostly_says_is_made_of_it_unless_it_is_called_th
     asked = question(columns)
     assert {one.name: one.role for one in columns}[called] == role and (asked is None) is (called == "gold")
     assert asked is None or asked.answers[0][1] == {called: role}
+
+
+def test_y_beside_labelling_functions_is_asked_about_and_not_learnt_from(tmp_path: Path) -> None:
+    rolls = np.random.default_rng(4)
+    truth = rolls.integers(0, 2, 90)
+    lfs = [[-1 if p < 0.6 else one if p < 0.92 else 1 - one for p in rolls.random(5)] for one in truth.tolist()]
+    rows = [[f"{k}.5", *lfs[k], truth[k]] for k in range(90)]
+    asked = question(formats.columns(columns_in(tmp_path, ["size", *(f"lf_{one}" for one in "abcde"), "y"], rows)))
+    assert asked is not None and asked.answers[0][1] == {"y": "true_label"}

@@ -14,7 +14,7 @@ from pll.ui import session
 from pll.ui.format import plain
 from pll.ui.routes import link
 from pll.ui.run_view import RunView, run_view, show_as
-from pll.ui.widgets import beside, bound, button, toast_errors
+from pll.ui.widgets import Kind, beside, bound, button, toast_errors
 from pll.wording import count
 
 SPEEDS = (8.0, 3.0, 1.0)
@@ -86,18 +86,9 @@ def play_or_pause(run: Run, *, moving: bool, disabled: bool) -> None:
     disabled
         Whether it cannot be pressed now.
     """
-    name, icon = ("Pause", "pause") if moving else ("Resume", "play_arrow")
-    button(
-        name,
-        pause if moving else play,
-        run,
-        icon=icon,
-        key=icon,
-        shortcut="p",
-        kind="secondary" if moving or disabled else "primary",
-        disabled=disabled,
-        width=125,
-    )
+    name, icon, act = ("Pause", "pause", pause) if moving else ("Resume", "play_arrow", play)
+    kind: Kind = "secondary" if moving or disabled else "primary"
+    button(name, act, run, icon=icon, key=icon, shortcut="p", kind=kind, disabled=disabled, width=125)
 
 
 def steps(run: Run, *, disabled: bool) -> None:
@@ -128,15 +119,9 @@ def restart(run: Run, state: str) -> None:
         Its state, for which the page was made.
     """
     what = "comparison with the same lanes" if run.is_comparison else "run with the same settings"
-    button(
-        "Restart",
-        reset,
-        run,
-        icon="replay",
-        key="reset",
-        kind="tertiary" if state == "finished" else "secondary",
-        help=f"Starts a new {what}, paused before its first epoch. This one is kept.",
-    )
+    hint = f"Starts a new {what}, paused before its first epoch. This one is kept."
+    kind: Kind = "tertiary" if state == "finished" else "secondary"
+    button("Restart", reset, run, icon="replay", key="reset", kind=kind, help=hint)
 
 
 def restart_finished(run: Run, state: str) -> None:

@@ -930,9 +930,11 @@ def _varies(table: Proposal, name: str) -> bool:
 
 
 def _is_of_occasion(table: Proposal, name: str) -> bool:
-    """Whether a column is called as what is of a moment is, or a remark: a `note` that is a grade is none."""
+    """Whether a column is called as what is of a moment is, or a remark: a `note` that is a grade or a tone is none."""
     is_text = words_of(name)[-1:] == ("text",)  # `comment_text` is what is commented on, and read
-    return says_fact(name, ["context"]) and not (_is_grade(table, name) or is_text) and not _is_item(table, name)
+    is_sung = says("grade", name) and is_measured(table.cells[name])  # `note_ms`, `notes_per_s`
+    is_other = is_text or is_sung or _is_grade(table, name) or _is_item(table, name)
+    return says_fact(name, ["context"]) and not is_other
 
 
 def _is_grade(table: Proposal, name: str) -> bool:

@@ -897,6 +897,8 @@ def _told_by(table: Proposal, one: str, other: str, keys: Sequence[str], answers
     is_item = all(table.raw[task]) and _are_short(table.raw[worker]) and not _has_another_truth(table, task)
     is_voter = share_among(table.words(task), labels_among(answers[best])) >= 1 / 2
     is_measurement = is_measured(table.raw[worker]) and pairs < rows and not (state or turn)
+    are_measured = not which(table, "named id", among=[task, worker]) and is_measured(table.raw[task])
+    is_measurement |= best == _MARKED and are_measured and is_measured(table.raw[worker])
     is_other = not is_item or is_voter or is_measurement or agree[best, task] < FAR_SHARED
     if is_other or _counts_lines(table, task, worker):
         return None

@@ -2200,3 +2200,30 @@ def test_texts_of_a_question_and_its_answer_are_read_and_counts_of_rows_and_judg
         data = read_first(table(tmp_path, header, rows))
         assert data.texts is not None and "counted them all" in data.texts[0] and not data.feature_names
         assert data.annotations is not None and data.annotations.n_answers == len(lines_of)
+
+
+def test_places_of_geojson_are_read_as_their_properties(tmp_path: Path) -> None:
+    features = [
+        {
+            "type": "Feature",
+            "geometry": {"type": "Point", "coordinates": [k / 7, k / 9]},
+            "properties": {"plot": 100 + k, "ndvi": k / 61}
+            | {f"interp_{who}": "xyz"[(k + (k % 5 == at)) % 3] for at, who in enumerate("kmo")},
+        }
+        for k in range(40)
+    ]
+    path = tmp_path / "plots.geojson"
+    path.write_text(json.dumps({"type": "FeatureCollection", "name": "plots", "features": features}))
+    data = formats.read(path)
+    assert data.annotations is not None and data.annotations.n_answers == 120 and data.feature_names == ("ndvi",)
+
+
+def test_how_long_a_note_is_is_no_remark_and_a_measure_no_example(tmp_path: Path) -> None:
+    rolls = random.Random(3)
+    rows = []
+    for k in range(60):
+        at = rolls.randrange(3)
+        marks = ["x" if one in (at, (at + 1) % 3 if k % 3 else at) else "" for one in range(3)]
+        rows.append(f"F{k:03},{10 * at + rolls.randrange(9)},{rolls.randrange(10, 40)},{','.join(marks)}")
+    data = read_first(table(tmp_path, "find,note_ms,weight,Bronze,Iron,Roman", rows))
+    assert len(data) == 60 and {*data.feature_names} == {"note_ms", "weight"} and data.n_classes == 3

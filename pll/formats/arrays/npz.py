@@ -17,6 +17,7 @@ import tempfile
 import zipfile
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import IO, Any, Literal
 
@@ -94,122 +95,20 @@ class Npz(Format):
         source = path.parent if path.name == FEATURES else path
         if is_array(source):
             return read_matrix(source, options)
-        loose = _loose_arrays(source, options.max_bytes) if _are_loose(source) else {}
-        own = list(loose) or _names_in(source)
-        of_functions = _votes_among(own) or ({} if loose else _votes_alone(source, own, options.max_bytes))
-        names = [of_functions.get(name, name) for name in own]
-        parts = parts_among(names, are_files=bool(loose))
-        numbered = [] if {"votes", "shares"} & {*names} else voters_among(names)
-        likely: list[Names] = [*parts_among([*names, "X"]), *parts_among([*names, "x_train"])]
-        most = max(likely, key=len)
-        if not parts and (numbered or {"votes", "shares"} & {*names} or "candidates" in most):  # features may be beside
-            parts = [{**most, "X": "X"}]
-        if not parts:
-            raise _without_features(names)
-        # no other name means the candidates then
-        if {"indptr", "votes", "shares"} & {*names} and "candidates" not in names:
-            parts = [{part: name for part, name in one.items() if part != "candidates"} for one in parts]
-        of_classes = next((name for name in ARRAYS["classes"]["names"] if name in names), "")
-        joined = _parts_voted_on(own) if "votes" in of_functions.values() else {}
-        parts_used = [one.values() for one in (*parts, *joined.values())]
-        used = KEYS.union([of_classes], numbered, of_functions.values(), *parts_used)
-        used = used if "category_names" in names else used - {"categories"}  # of another writer, the classes perhaps
-        arrays = loose or _arrays_in(source, used.union(of_functions), options.max_bytes)
-        _check_rows(arrays, {"votes", "shares", *numbered, *of_functions}.union(*parts_used))
-        if source.is_dir() and not loose and "X" in arrays:
-            _check_stays(arrays["X"], options.max_bytes)
-        if joined:
-            parts = [_joined(arrays, joined)]
-        arrays = {of_functions.get(name, name): array for name, array in arrays.items()}
-        voters = numbered if _are_of_one_question([arrays[name] for name in numbered]) else []
-        if voters:
-            arrays |= {"votes": np.stack([arrays.pop(name) for name in voters], axis=-1), "voters": np.array(voters)}
-        amounts, c = "", np.size(arrays[of_classes]) if of_classes in arrays else 0
-        y = arrays.get(parts[0].get("y", ""))
-        of_nobody = ""
-        if "shares" in arrays and arrays["shares"].ndim == 2 and kind_of_numbers(arrays["shares"]):
-            of_nobody = "shares"
-        elif "votes" in arrays and not {"voters", "vote_scores"} & {*arrays} and are_counted(arrays["votes"], y, c):
-            of_nobody = "votes"
-        if of_nobody:
-            amounts = next((name for name, meaning in of_functions.items() if meaning == of_nobody), of_nobody)
-            arrays["amounts"], of_functions = arrays.pop(of_nobody), {}
-        is_shared = "shares" in arrays and "votes" not in arrays
-        if is_shared:
-            shares, beside = arrays.pop("shares"), parts[0]["y"] if parts[0].get("y") in arrays else "ids"
-            voters_named, rows = (len(np.atleast_1d(arrays.get(name, ()))) for name in ("voters", beside))
-            arrays["votes"], arrays["vote_scores"] = _votes_of(shares, voters_named, rows)
-        sets = parts[0].get("candidates", "")
-        labels = [np.atleast_1d(arrays[name]) for name in ("votes", "amounts", sets) if name in arrays]
-        if parts[0]["X"] not in arrays and not labels:  # what is numbered is nobody's votes
-            raise _without_features(names)
-        if parts[0]["X"] not in arrays and (features := _features_beside(source, own, used, len(labels[0]), options)):
-            arrays |= features
-            parts, used = [{**parts[0], "X": next(iter(features))}], used.union(features)
-        if parts[0]["X"] not in arrays and sets in arrays:  # sets alone teach nothing
-            raise _without_features(names)
-        if parts[0]["X"] not in arrays:
-            arrays["X"] = np.zeros((len(labels[0]), 0), dtype=np.float32)
-        used = (used - {*numbered}) | {*voters}
-        others = [name for name in names if name not in used and name not in results_among(names)]
-        if not labels and "indptr" not in arrays and len(parts) == 1 and "candidates" not in parts[0]:
-            unread = {name: loose[name] for name in others} if loose else _those_in(source, others, options.max_bytes)
-            named = {} if loose else _those_in(source, others, options.max_bytes, "US", 1)
-            people = {len(array): name for name, array in named.items() if names_people(name)}
-            told = labels_beside(unread, len(arrays[parts[0]["X"]]), y, c, people)
-            kind = next((one for one in ("marks", "votes", "counts", "shares") if one in told), "")
-            if chosen := told.get(kind, ""):
-                others.remove(chosen)
-            if kind == "marks":
-                parts, arrays[chosen] = [{**parts[0], "candidates": chosen}], unread[chosen]
-            elif kind == "votes":
-                numbers = arrays["votes"] = as_votes(unread[chosen], unread[chosen] if y is None else y, c)
-                of_functions = {chosen: "votes"}
-                if voter_names := people.get(numbers.shape[1]):
-                    arrays["voters"] = named[voter_names]
-                    others.remove(voter_names)
-            elif kind:
-                amounts, arrays["amounts"] = chosen, unread[chosen]
-        if not of_classes and (names_of := _names_beside(source, others, arrays, parts[0], options.max_bytes)):
-            (of_classes,) = names_of
-            arrays |= names_of
-            others.remove(of_classes)
-        usual = [] if "y" in parts[0] else others
-        known = [name for name in usual if words_of(name)[:1] == ("y",) or says("settled", name)]
-        found = loose if loose else _those_in(source, known, options.max_bytes, "iu", 1)
-        shape = arrays[parts[0]["X"]].shape[:1]
-        found = {name: found[name] for name in known if name in found and np.shape(found[name]) == shape}
-        if len(found) == 1:
-            parts, arrays = [{**parts[0], "y": next(iter(found))}], arrays | found
-            others = [name for name in others if name not in found]
-        ids = [name for name in others if is_named_id(name)] if "ids" not in arrays and not loose else []
-        may_name = _those_in(source, ids, options.max_bytes, "USiu", 1)
-        if "ids" not in arrays and not loose:  # text that is of one word each, whatever it is called
-            texts_of = _those_in(source, [name for name in others if name not in ids], options.max_bytes, "US", 1)
-            may_name |= {name: array for name, array in texts_of.items() if not any(map(_has_space, array.tolist()))}
-        for name, array in may_name.items():
-            if len({*array.tolist()}) == len(array) == len(arrays[parts[0]["X"]]) and "ids" not in arrays:
-                arrays["ids"] = array
-                others.remove(name)
-        notes = [f"Arrays not used: {listing(others)}."] if others else []
-        if "amounts" in arrays:
-            kind, c = kind_of_numbers(arrays["amounts"]), arrays["amounts"].shape[-1]
-            notes.append(f"The array {amounts} was read as {_NOTES[kind].format(c=c)}.")
-        if voters:
-            notes.append(f"{listing(voters)} are a voter each.")
-        if joined:
-            notes.append(f"The parts {listing([*joined])} are the examples, one after the other.")
-        if of_functions:
-            votes = [name for name, meaning in of_functions.items() if meaning in ("votes", "shares")][:1]
-            votes = [part["votes"] for part in joined.values() if "votes" in part] or votes
-            said = "shares of classes by {} models" if is_shared else "votes of {} voters, −1 for none"
-            notes.append(f"The {said.format(arrays['votes'].shape[-1])} are in {listing(votes)}.")
-        for part, meaning in {"X": "features", "candidates": "candidate sets", "y": "true labels"}.items():
-            called = [one[part] for one in parts if part in one]
-            if called and called != [part]:
-                notes.append(f"The {meaning} are in {listing(called)}.")
-        given = options.class_names or _names(arrays, of_classes)
-        return _dataset(arrays, parts, given, notes, options, path.name)
+        found = _found_in(source, options)
+        found.find_parts()
+        found.load()
+        found.stack_voters()
+        found.find_amounts()
+        found.find_shares()
+        found.find_features()
+        found.list_others()
+        found.find_labels()
+        found.find_class_names()
+        found.find_truth()
+        found.find_ids()
+        names = options.class_names or _names(found.arrays, found.of_classes)
+        return _dataset(found.arrays, found.parts, names, found.notes(), options, path.name)
 
     def write(self, dataset: PartialLabelDataset, path: Path, results: Results | None = None) -> None:
         given: dict[str, Any] = {"X": dataset.X, "ids": dataset.row_ids, "kind": np.array(dataset.kind)}
@@ -253,6 +152,274 @@ class Npz(Format):
             for name, array in _identified(dataset, results).items():
                 with archive.open(f"{free_name(name, {*names} - earlier)}.npy", "w") as new:
                     np.lib.format.write_array(new, array, allow_pickle=False)
+
+
+@dataclass
+class _Found:
+    """The arrays of a file, and what each means; the methods are the steps in which `Npz.read` finds that out.
+
+    First come the names, then the numbers, and what is left over is looked at last.
+    """
+
+    source: Path
+    options: ReadOptions
+    loose: Arrays
+    """All arrays, where each is in a file of its own."""
+    own: list[str]
+    """What the arrays are called in the file."""
+    of_functions: dict[str, str]
+    """What those mean that hold what labelling functions say."""
+    names: list[str]
+    """The names of all arrays, of these the meaning."""
+    arrays: Arrays = field(default_factory=dict)
+    """Those that were read, by name or meaning."""
+    parts: list[Names] = field(default_factory=list)
+    """What features, candidates and true labels are called, in each part of the examples."""
+    joined: dict[str, Names] = field(default_factory=dict)
+    """The parts that labelling functions vote on, which become one."""
+    numbered: list[str] = field(default_factory=list)
+    """Arrays that may hold what one voter says each."""
+    voters: list[str] = field(default_factory=list)
+    """These, if they do."""
+    of_classes: str = ""
+    """The array of the names of the classes."""
+    amounts: str = ""
+    """The array of marks, counts or shares of classes that are nobody's votes."""
+    is_shared: bool = False
+    """Whether the votes are what models find likeliest."""
+    used: frozenset[str] = KEYS
+    others: list[str] = field(default_factory=list)
+    """Arrays without a meaning so far."""
+
+    @property
+    def X(self) -> npt.NDArray[Any]:
+        features: npt.NDArray[Any] = self.arrays[self.parts[0]["X"]]
+        return features
+
+    @property
+    def y(self) -> npt.NDArray[Any] | None:
+        return self.arrays.get(self.parts[0].get("y", ""))
+
+    @property
+    def n_named(self) -> int:
+        """Classes that have a name; 0 where none have."""
+        return np.size(self.arrays[self.of_classes]) if self.of_classes in self.arrays else 0
+
+    @property
+    def labels(self) -> Arrays:
+        """The arrays with what is said of each example."""
+        names = ("votes", "amounts", self.parts[0].get("candidates", ""))
+        return {name: self.arrays[name] for name in names if name in self.arrays}
+
+    def find_parts(self) -> None:
+        """Tell from the names which arrays are features, candidates and true labels.
+
+        Raises
+        ------
+        UserError
+            There are neither features nor labels.
+        """
+        names, has_votes = self.names, not {"votes", "shares"}.isdisjoint(self.names)
+        self.parts = parts_among(names, are_files=bool(self.loose))
+        self.numbered = [] if has_votes else voters_among(names)
+        likely: list[Names] = [*parts_among([*names, "X"]), *parts_among([*names, "x_train"])]
+        most = max(likely, key=len)
+        if not self.parts and (self.numbered or has_votes or "candidates" in most):  # features may be beside
+            self.parts = [{**most, "X": "X"}]
+        if not self.parts:
+            raise _without_features(names)
+        if (has_votes or "indptr" in names) and "candidates" not in names:  # no other name means them then
+            self.parts = [{part: name for part, name in one.items() if part != "candidates"} for one in self.parts]
+
+    def load(self) -> None:
+        """Read the arrays whose names have a meaning, and put parts with votes together.
+
+        Raises
+        ------
+        UserError
+            An array is damaged, too large, no plain array or a single value, or parts do not fit together.
+        """
+        functions, max_bytes = self.of_functions, self.options.max_bytes
+        self.of_classes = next((name for name in ARRAYS["classes"]["names"] if name in self.names), "")
+        self.joined = _parts_voted_on(self.own) if "votes" in functions.values() else {}
+        of_parts = {name for one in (*self.parts, *self.joined.values()) for name in one.values()}
+        self.used = KEYS.union([self.of_classes], self.numbered, functions.values(), of_parts)
+        if "category_names" not in self.names:  # of another writer, the classes perhaps
+            self.used -= {"categories"}
+        arrays = self.loose or _arrays_in(self.source, self.used.union(functions), max_bytes)
+        _check_rows(arrays, {"votes", "shares", *self.numbered, *functions, *of_parts})
+        if self.source.is_dir() and not self.loose and "X" in arrays:
+            _check_stays(arrays["X"], max_bytes)
+        if self.joined:
+            self.parts = [_joined(arrays, self.joined)]
+        self.arrays = {functions.get(name, name): array for name, array in arrays.items()}
+
+    def stack_voters(self) -> None:
+        """Make votes of arrays that hold what one voter says each."""
+        if _are_of_one_question([self.arrays[name] for name in self.numbered]):
+            self.voters = self.numbered
+            self.arrays["votes"] = np.stack([self.arrays.pop(name) for name in self.voters], axis=-1)
+            self.arrays["voters"] = np.array(self.voters)
+
+    def find_amounts(self) -> None:
+        """Tell whether shares, or votes without the names of voters, are nobody's: amounts of each class."""
+        arrays, of_nobody = self.arrays, ""
+        if "shares" in arrays and arrays["shares"].ndim == 2 and kind_of_numbers(arrays["shares"]):
+            of_nobody = "shares"
+        elif "votes" in arrays and {"voters", "vote_scores"}.isdisjoint(arrays):
+            of_nobody = "votes" if are_counted(arrays["votes"], self.y, self.n_named) else ""
+        if of_nobody:
+            called = (name for name, meaning in self.of_functions.items() if meaning == of_nobody)
+            self.amounts, self.of_functions = next(called, of_nobody), {}
+            arrays["amounts"] = arrays.pop(of_nobody)
+
+    def find_shares(self) -> None:
+        """Make votes of how likely models find each class.
+
+        Raises
+        ------
+        UserError
+            They are no such shares.
+        """
+        arrays = self.arrays
+        self.is_shared = "shares" in arrays and "votes" not in arrays
+        if self.is_shared:
+            row_each = self.y if self.y is not None else arrays.get("ids", ())
+            voters, rows = len(np.atleast_1d(arrays.get("voters", ()))), len(np.atleast_1d(row_each))
+            arrays["votes"], arrays["vote_scores"] = _votes_of(arrays.pop("shares"), voters, rows)
+
+    def find_features(self) -> None:
+        """Find the features of labels that have none by name: the only measurements beside them, or none at all.
+
+        Raises
+        ------
+        UserError
+            There are no labels either, or candidate sets alone, which teach nothing.
+        """
+        if self.parts[0]["X"] in self.arrays:
+            return
+        n = next((len(np.atleast_1d(one)) for one in self.labels.values()), None)
+        if n is None:  # what is numbered is nobody's votes
+            raise _without_features(self.names)
+        left = [name for name in self.own if name not in self.used and name not in results_among(self.own)]
+        rows = {name: array for name, array in self._unread(left).items() if len(array) == n}
+        features = {name: array for name, array in rows.items() if not kind_of_numbers(array)}
+        if len(features) == 1 and all(one.dtype.kind == "f" for one in features.values()):
+            self.arrays |= features
+            self.used |= {*features}
+            self._call("X", *features)
+        elif self.parts[0].get("candidates", "") in self.arrays:
+            raise _without_features(self.names)
+        else:
+            self.arrays["X"] = np.zeros((n, 0), dtype=np.float32)
+
+    def list_others(self) -> None:
+        """List the arrays that have no meaning so far."""
+        used = (self.used - {*self.numbered}) | {*self.voters, *results_among(self.names)}
+        self.others = [name for name in self.names if name not in used]
+
+    def find_labels(self) -> None:
+        """Find marks, votes, counts or shares by their numbers, where no array is called as they are."""
+        if self.labels or "indptr" in self.arrays or len(self.parts) > 1 or "candidates" in self.parts[0]:
+            return
+        unread = {name: self.loose[name] for name in self.others} if self.loose else self._unread(self.others)
+        words = {} if self.loose else self._unread(self.others, "US", 1)
+        people = {len(array): name for name, array in words.items() if names_people(name)}
+        told = labels_beside(unread, len(self.X), self.y, self.n_named, people)
+        kind = next((one for one in ("marks", "votes", "counts", "shares") if one in told), "")
+        if not kind:
+            return
+        chosen = told[kind]
+        self.others.remove(chosen)
+        if kind == "marks":
+            self.arrays[chosen] = unread[chosen]
+            self._call("candidates", chosen)
+        elif kind == "votes":
+            self.of_functions = {chosen: "votes"}
+            votes = as_votes(unread[chosen], unread[chosen] if self.y is None else self.y, self.n_named)
+            self.arrays["votes"] = votes
+            if voter_names := people.get(votes.shape[1]):
+                self.arrays["voters"] = words[voter_names]
+                self.others.remove(voter_names)
+        else:
+            self.amounts, self.arrays["amounts"] = chosen, unread[chosen]
+
+    def find_class_names(self) -> None:
+        """Find the one array of as many different texts as there are classes, and not as features."""
+        if self.of_classes:
+            return
+        labels = {name: one for name, one in self.labels.items() if one.ndim == 2 and one.dtype.kind in "biuf"}
+        most = {name: one.shape[1] for name, one in labels.items() if one.size}
+        if "votes" in most:
+            most["votes"] = int(np.nan_to_num(labels["votes"], nan=-1).max()) + 1
+        sizes = {*most.values()} - {1, *self.X.shape[-1:]}
+        words = self._unread([name for name in self.others if not names_people(name)], "US", 1)
+        found = {name: some for name, some in words.items() if {len(some), len({*some.tolist()})} == sizes}
+        if len(found) == 1:
+            (self.of_classes,) = found
+            self.arrays |= found
+            self.others.remove(self.of_classes)
+
+    def find_truth(self) -> None:
+        """Find the one array of a whole number for each example that is called as the truth is."""
+        if "y" in self.parts[0]:
+            return
+        called = [name for name in self.others if words_of(name)[:1] == ("y",) or says("settled", name)]
+        unread = self.loose or self._unread(called, "iu", 1)
+        found = [name for name in called if name in unread and np.shape(unread[name]) == self.X.shape[:1]]
+        if len(found) == 1:
+            self.arrays[found[0]] = unread[found[0]]
+            self.others.remove(found[0])
+            self._call("y", found[0])
+
+    def find_ids(self) -> None:
+        """Find what names each example: called so, or text of one word each, whatever it is called."""
+        if "ids" in self.arrays or self.loose:
+            return
+        named = [name for name in self.others if is_named_id(name)]
+        words = self._unread([name for name in self.others if name not in named], "US", 1)
+        may_be = self._unread(named, "USiu", 1)
+        may_be |= {name: array for name, array in words.items() if not any(map(_has_space, array.tolist()))}
+        found = [name for name, one in may_be.items() if len({*one.tolist()}) == len(one) == len(self.X)]
+        if found:
+            self.arrays["ids"] = may_be[found[0]]
+            self.others.remove(found[0])
+
+    def notes(self) -> list[str]:
+        """Say what was taken for what, where the names do not."""
+        notes = [f"Arrays not used: {listing(self.others)}."] if self.others else []
+        if "amounts" in self.arrays:
+            kind, c = kind_of_numbers(self.arrays["amounts"]), self.arrays["amounts"].shape[-1]
+            notes.append(f"The array {self.amounts} was read as {_NOTES[kind].format(c=c)}.")
+        if self.voters:
+            notes.append(f"{listing(self.voters)} are a voter each.")
+        if self.joined:
+            notes.append(f"The parts {listing([*self.joined])} are the examples, one after the other.")
+        if self.of_functions:
+            votes = [name for name, meaning in self.of_functions.items() if meaning in ("votes", "shares")][:1]
+            votes = [part["votes"] for part in self.joined.values() if "votes" in part] or votes
+            said = "shares of classes by {} models" if self.is_shared else "votes of {} voters, −1 for none"
+            notes.append(f"The {said.format(self.arrays['votes'].shape[-1])} are in {listing(votes)}.")
+        for part, meaning in {"X": "features", "candidates": "candidate sets", "y": "true labels"}.items():
+            called = [one[part] for one in self.parts if part in one]
+            if called and called != [part]:
+                notes.append(f"The {meaning} are in {listing(called)}.")
+        return notes
+
+    def _call(self, part: str, name: str) -> None:
+        """Take an array for the features, candidates or true labels of all examples."""
+        self.parts = [{**self.parts[0], part: name}]
+
+    def _unread(self, names: Sequence[str], kinds: str = "iuf", sides: int = 2) -> Arrays:
+        return _those_in(self.source, names, self.options.max_bytes, kinds, sides)
+
+
+def _found_in(source: Path, options: ReadOptions) -> _Found:
+    """The names of the arrays of a folder or file, and which of them labelling functions made."""
+    loose = _loose_arrays(source, options.max_bytes) if _are_loose(source) else {}
+    own = list(loose) or _names_in(source)
+    of_functions = _votes_among(own) or ({} if loose else _votes_alone(source, own, options.max_bytes))
+    return _Found(source, options, loose, own, of_functions, [of_functions.get(name, name) for name in own])
 
 
 def _check_rows(arrays: Arrays, names: Collection[str]) -> None:
@@ -384,27 +551,6 @@ def _joined(arrays: Arrays, parts: Mapping[str, Names]) -> Names:
     if "test" in parts:
         arrays["is_test"] = np.repeat([part == "test" for part in parts], sizes)
     return {"X": "X"} | ({"y": "y"} if "y" in arrays else {})
-
-
-def _features_beside(source: Path, names: Sequence[str], used: Collection[str], n: int, options: ReadOptions) -> Arrays:
-    """The only matrix of n rows of measurements, beside labels without features; nothing where there are several."""
-    left = [name for name in names if name not in used and name not in results_among(names)]
-    matrices = _those_in(source, left, options.max_bytes)
-    found = {name: array for name, array in matrices.items() if len(array) == n and not kind_of_numbers(array)}
-    return found if len(found) == 1 and all(one.dtype.kind == "f" for one in found.values()) else {}
-
-
-def _names_beside(source: Path, names: Sequence[str], arrays: Arrays, part: Names, max_bytes: int) -> Arrays:
-    """The one array of as many different texts as there are classes, and not features, whatever it is called."""
-    labels = {name: arrays[name] for name in ("votes", "amounts", part.get("candidates", "")) if name in arrays}
-    matrices = {name: one for name, one in labels.items() if one.ndim == 2 and one.dtype.kind in "biuf" and one.size}
-    most = {name: one.shape[1] for name, one in matrices.items()}
-    if "votes" in most:
-        most["votes"] = int(np.nan_to_num(matrices["votes"], nan=-1).max()) + 1
-    sizes = {*most.values()} - {1, *arrays[part["X"]].shape[-1:]}
-    texts_of = _those_in(source, [name for name in names if not names_people(name)], max_bytes, "US", 1)
-    found = {name: some for name, some in texts_of.items() if {len(some), len({*some.tolist()})} == sizes}
-    return found if len(found) == 1 else {}
 
 
 def _votes_of(

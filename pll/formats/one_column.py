@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
 from itertools import combinations
 
 from pll.errors import UserError
@@ -18,7 +19,7 @@ from pll.formats.forms import WORDS, plain_name, words_of
 from pll.formats.names import NAMED
 from pll.formats.proposal import Proposal, decides, says, says_aggregate, says_fact, says_what, share_among
 from pll.formats.reading import LABELLED, LINES
-from pll.formats.support import Supported, is_made_of_what_is_said, is_one_of_several, says_what_is_said, supported
+from pll.formats.support import is_made_of_what_is_said, is_one_of_several, says_what_is_said, supported
 from pll.formats.tabular.answer_cells import meant
 from pll.formats.tabular.cells import (
     BINARY,
@@ -48,107 +49,188 @@ FEWEST = 2
 """Voters beside it, at least."""
 
 
+@dataclass(frozen=True)
+class _Said:
+    """What the voters of a table say, and the columns that say it too."""
+
+    voters: list[str]
+    votes: list[str]
+    """Voters that the user has not named as such."""
+    classes: set[str]
+    silent: set[str]
+    """Words for no vote."""
+    free: list[str]
+    """Open columns that say classes."""
+    apt: list[str]
+    """These, and the votes that do."""
+    share: dict[str, float]
+    """How much of each of all these is filled."""
+    own: dict[str, str]
+    """What each voter is called."""
+
+
 def settled(table: Proposal) -> None:
     """Ask whether the one column that has the words of the votes, and is no voter for sure, is the true label."""
+    said = _said_in(table)
+    if said is None:
+        return
+    sparse = [name for name in said.apt if said.share[name] < SELDOM_FILLED]
+    named = _called_settled(said)
+    beside = _beside_votes(table, said, {*named, *sparse})
+    among = _among_votes(said, named, sparse)
+    named += [name for name in _beside_programs(table, said.voters) if name in said.votes and name not in named]
+    table.give_all(beside, "keep", why="it has the words of the votes")
+    single = _most_settled(named, said.voters, sparse)
+    found = single if len(single) == 1 and len(said.votes) != 2 else [*among, *beside]
+    if len(found) == 1 and not table.having("true_label") and not table.is_asked():
+        _ask_of(table, said, found[0], is_named=found[0] in named, is_only={*among, *beside} == {*found})
+
+
+def _said_in(table: Proposal) -> _Said | None:
+    """What is said in a table; None where there is nothing that a column could have settled."""
     voters = table.having("annotator")
     votes = [name for name in voters if name not in table.explicit]
     words = {word for word in table.classes() + table.answers_given() if not is_no_answer(word, among_votes=True)}
     silent = minus_one(words, votes) if votes else set()
     classes = words - silent
     if not table.having(*LABELLED) or len(classes) < FEWEST or (classes <= {*BINARY, *MARKS} and not silent):
-        return
+        return None
     tasks = table.having("task")
     free = [name for name in table.open() if not says_fact(name, ["facts"])]
     free = [name for name in free if not tasks or table.is_function(name, *tasks)]
     are_words = not any(map(is_number, classes))
     free = [name for name in free if not (are_words and is_measured(table.cells[name]))]
-    apt = [name for name in (*votes, *free) if _says(table.cells[name], classes)]
+    free = [name for name in free if _says(table.cells[name], classes)]
+    apt = [*(name for name in votes if _says(table.cells[name], classes)), *free]
     each = {name: table.one_each(name) if tasks else table.cells[name] for name in (*voters, *apt)}
     share = {name: _filled(cells, silent) / max(len(cells), SOME_FILLED) for name, cells in each.items()}
-    full = [name for name in voters if share[name] > NEARLY_ALL]
-    sparse = [name for name in apt if share[name] < SELDOM_FILLED]
-    own = dict(zip(voters, apart(voters), strict=True))  # a word of all voters says nothing of one
-    for first in {words_of(name)[:1] for name in voters}:  # nor one that several begin with
+    return _Said(voters, votes, classes, silent, free, apt, share, _own_names(voters))
+
+
+def _own_names(voters: Sequence[str]) -> dict[str, str]:
+    """What voters are called but for a word of all of them, or one that several begin with: it says nothing of one."""
+    own = dict(zip(voters, apart(voters), strict=True))
+    for first in {words_of(name)[:1] for name in voters}:
         alike = [name for name in voters if words_of(name)[:1] == first]
         own |= zip(alike, apart(alike), strict=True) if len(alike) > 1 else ()
-    named = [name for name in apt if says("settled", own.get(name, name)) or says_aggregate(name)]
+    return own
+
+
+def _called_settled(said: _Said) -> list[str]:
+    """The columns that are called as what somebody settled, or as labels where no voter is."""
+    named = [name for name in said.apt if says("settled", said.own.get(name, name)) or says_aggregate(name)]
     named = [name for name in named if not says("majority", name)]
-    if voters and not any(says("labels", name) for name in voters):
-        named += [name for name in free if name in apt and name not in named and says("labels", name)]
-    named += [name for name in free if name in apt and plain_name(name) == "y"]
-    named = [name for name in named if not FUNCTION.match(name)]
-    called_apart = [name for name in apt if name not in voters and stranger_among([*voters, name]) == [name]]
-    called_apart = [n for n in called_apart if any(agree([table.cells[n], table.cells[one]]) for one in voters)]
-    may_be = {*named, *sparse, *called_apart}
-    may_be |= {name for name in free if table.may_be_label(name) or decides(table, name)}
-    beside = [name for name in free if name in apt and name in may_be]
-    among = {name for name in votes if name in named or (name in sparse and len(full) >= FEWEST)}
-    among |= {*stranger_among(voters)} & {*votes}
-    named += [name for name in _beside_programs(table, voters) if name in votes and name not in named]
-    table.give_all(beside, "keep", why="it has the words of the votes")
+    if said.voters and not any(says("labels", name) for name in said.voters):
+        named += [name for name in said.free if name not in named and says("labels", name)]
+    named += [name for name in said.free if plain_name(name) == "y"]
+    return [name for name in named if not FUNCTION.match(name)]
+
+
+def _beside_votes(table: Proposal, said: _Said, likely: Collection[str]) -> list[str]:
+    """The open columns that may have been settled: likely ones, labels, and those called otherwise than all voters."""
+    strange = [name for name in said.free if stranger_among([*said.voters, name]) == [name]]
+    strange = [n for n in strange if any(agree([table.cells[n], table.cells[one]]) for one in said.voters)]
+    may_be = {*likely, *strange}
+    return [name for name in said.free if name in may_be or table.may_be_label(name) or decides(table, name)]
+
+
+def _among_votes(said: _Said, named: Collection[str], sparse: Collection[str]) -> set[str]:
+    """The votes that may have been settled: called so, otherwise than all others, or sparse where others are full."""
+    full = [name for name in said.voters if said.share[name] > NEARLY_ALL]
+    among = {name for name in said.votes if name in named or (name in sparse and len(full) >= FEWEST)}
+    return among | ({*stranger_among(said.voters)} & {*said.votes})
+
+
+def _most_settled(named: list[str], voters: Sequence[str], sparse: Collection[str]) -> list[str]:
+    """Those of several columns called as what was settled that are so most clearly."""
     single = [name for name in named if not says_aggregate(name)] or named
     if len(single) > 1 and voters:  # `issue_final`, where the votes are `issue_Ann`, `issue_Bob`
         question = set.intersection(*({*words_of(name)} for name in voters))
         single = [name for name in single if not question.isdisjoint(words_of(name))] or single
     if len(single) > 1:  # of several that settle something, who is asked of some is a voter
         single = [name for name in single if name not in sparse]
-    found = single if len(single) == 1 and len(votes) != 2 else [*among, *beside]
-    if len(found) != 1 or table.having("true_label") or table.is_asked():
-        return
-    name = found[0]
-    agrees_less = name in votes and _agrees_less(table, name, [other for other in voters if other != name])
-    if agrees_less and all(says("settled", one) for one in voters):
+    return single
+
+
+def _ask_of(table: Proposal, said: _Said, name: str, *, is_named: bool, is_only: bool) -> None:
+    """Ask what a column is, unless it is the truth beyond doubt, or one of several verdicts.
+
+    Parameters
+    ----------
+    table
+        The columns and what they are so far.
+    said
+        What the voters say.
+    name
+        Of the column.
+    is_named
+        Whether it is called as what was settled.
+    is_only
+        Whether no other column may be it.
+    """
+    agrees_less = name in said.votes and _agrees_less(table, name, [one for one in said.voters if one != name])
+    if agrees_less and all(says("settled", one) for one in said.voters):
         return  # verdicts of several, of which one is seldom given
-    said = [cell for cell in dict.fromkeys(present_cells(table.cells[name])) if cell not in silent]
-    times = sum(spelling(cell) in classes for cell in present_cells(table.cells[name]))
+    cells = [cell for cell in present_cells(table.cells[name]) if cell not in said.silent]
     table.give(name, "keep")
+    labels = {spelling(cell) for cell in cells if not is_no_answer(cell, among_votes=True)}
+    is_sure = is_named and labels <= said.classes  # as a test in a laboratory is
+    # what somebody settled is what most voters say, and was not made of what they say
+    is_voter = (agrees_less and not is_sure) or _is_one_more(table, said, name, is_named=is_named)
+    ways = _ways(table, said, name, is_voter=is_voter)
+    is_first = ways[0][1] == {name: "true_label"} and is_only and not says_aggregate(name)
+    if is_first and (why := _why_known(table, said, name, is_sure=is_sure and not agrees_less)):
+        table.give(name, "true_label", why=why)
+        return
+    times = sum(spelling(cell) in said.classes for cell in present_cells(table.cells[name]))
+    some = listing(list(dict.fromkeys(cells)), limit=4)
+    table.ask(f"{name} has labels in {times:,} of {len(table.cells[name]):,} rows ({some}). What is it?", *ways)
+
+
+def _is_one_more(table: Proposal, said: _Said, name: str, *, is_named: bool) -> bool:
+    """Whether a column is a voter more: what somebody settled of all stands beside, or its name is next in a series."""
+    others = [one for one in table.raw if one not in said.voters and name in said.votes and not says("majority", one)]
+    others = [one for one in others if _says(table.cells[one], said.classes)]
+    last = [one for one in others if says("agreed", one) or not says_aggregate(one)]
+    if any(_filled(table.cells[one], said.silent) > NEARLY_ALL * len(table.cells[one]) for one in last):
+        return True
+    series = {_NUMBER.sub("#", one) for one in (*said.voters, name)}  # `Coder 3 (Ann)` after 1 and 2, `Third reading`
+    return len(series) == 1 < len(said.voters) and not is_named and "#" in min(series)
+
+
+def _ways(table: Proposal, said: _Said, name: str, *, is_voter: bool) -> list[tuple[str, dict[str, str]]]:
+    """What a column may be, the likeliest first."""
     lines = {line: table.roles[line].role for line in table.having(*LINES) if line not in table.explicit}
     ways = [("the true label of these", {name: "true_label"}), ("one voter more", {name: "annotator"} | lines)]
-    # what somebody settled of all of them stands beside: who was asked of some is a voter
-    others = [one for one in table.raw if one not in voters and name in votes and not says("majority", one)]
-    last = [n for n in others if _says(table.cells[n], classes) and (says("agreed", n) or not says_aggregate(n))]
-    is_one_more = any(_filled(table.cells[one], silent) > NEARLY_ALL * len(table.cells[one]) for one in last)
-    series = {_NUMBER.sub("#", one) for one in (*voters, name)}  # `Coder 3 (Ann)` after 1 and 2, `Third reading`
-    is_next = len(series) == 1 < len(voters) and name not in named and "#" in min(series)
-    labels = {spelling(cell) for cell in said if not is_no_answer(cell, among_votes=True)}
-    is_sure = name in named and labels <= classes  # as a test in a laboratory is
-    if (agrees_less and not is_sure) or is_one_more or is_next:
-        ways.reverse()  # what somebody settled is what most voters say, and was not made of what they say
-    ways = [*ways[: None if votes or tasks else 1], ("only carried along", {name: "keep"})]
-    ways = [*ways[-1:], *ways[:-1]] if says("machine", name) else ways  # what a model guessed settles nothing
-    is_first = ways[0][1] == {name: "true_label"} and {*among, *beside} == {name}
-    if is_first and not says_aggregate(name):
-        called = own.get(name, name)
-        is_called_so = is_sure and not agrees_less and says_what("settled", called)
-        is_called_so = is_called_so and not _may_be_called(called, own.values())
-        examples = supported(table, name, classes)
-        may_be_made = share.get(name, 0.0) > NEARLY_ALL or bool(table.having("probability", "count"))
-        may_be_made = may_be_made and not any(says_what(kind, called) for kind in ("right", "tested"))
-        why = _why_known(table, examples, is_called_so=is_called_so, may_be_made=may_be_made)
-        if why and not says("early", called):
-            table.give(name, "true_label", why=why)
-            return
-    table.ask(
-        f"{name} has labels in {times:,} of {len(table.cells[name]):,} rows ({listing(said, limit=4)}). What is it?",
-        *ways,
-    )
+    if is_voter:
+        ways.reverse()
+    ways = ways if said.votes or table.having("task") else ways[:1]
+    nobodys = ("only carried along", {name: "keep"})
+    return [nobodys, *ways] if says("machine", name) else [*ways, nobodys]  # what a model guessed settles nothing
 
 
-def _why_known(table: Proposal, examples: Sequence[Supported], *, is_called_so: bool, may_be_made: bool) -> str:
+def _why_known(table: Proposal, said: _Said, name: str, *, is_sure: bool) -> str:
     """Return why a column is the truth beyond doubt; "" where it may be something else.
 
     Parameters
     ----------
     table
         The columns and what they are so far.
-    examples
-        What the column says, and what is said beside it.
-    is_called_so
-        Whether it is called as what was settled.
-    may_be_made
-        Whether a program may have made it of what is said beside it, if it always says what is said most.
+    said
+        What the voters say.
+    name
+        Of the column.
+    is_sure
+        Whether it is the truth if it is called as what was settled.
     """
+    called, examples = said.own.get(name, name), supported(table, name, said.classes)
+    if says("early", called):
+        return ""
+    # a program may have made it of what is said beside it, if it always says what is said most
+    may_be_made = said.share[name] > NEARLY_ALL or bool(table.having("probability", "count"))
+    may_be_made = may_be_made and not any(says_what(kind, called) for kind in ("right", "tested"))
     is_made = may_be_made and is_made_of_what_is_said(examples)
+    is_called_so = is_sure and says_what("settled", called) and not _may_be_called(called, said.own.values())
     if is_called_so and not is_made and says_what_is_said(examples):
         return "called as what was settled, and mostly what is said beside it"
     return "always among the labels beside it" * (not table.having(*_OF_ANSWERS) and is_one_of_several(examples))

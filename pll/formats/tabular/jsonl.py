@@ -20,7 +20,7 @@ from pll.formats.base import ReadOptions
 from pll.formats.checks import listing
 from pll.formats.codebook import codes_of_fields
 from pll.formats.forms import JSON_SHAPES, form_called
-from pll.formats.json_objects import Record
+from pll.formats.json_objects import LEAST_KEYS, Record
 from pll.formats.names import MAX_COLUMNS
 from pll.formats.records import Records, json_column, no_rows, one_column
 from pll.formats.results import Results, Value, free_name
@@ -138,6 +138,13 @@ def _as_records(rows: Sequence[Record]) -> Records:
     return Records.of(pa.table({name: json_column([row.get(name) for row in rows]) for name in names}))
 
 
+def _columns_around(fields: Record, rows: int) -> dict[str, pa.Array]:
+    """The lists of as many plain values as there are records beside them, alone or in an object of one a voter."""
+    lists = {name: one for field in fields.values() if isinstance(field, dict) for name, one in field.items()} | fields
+    lists = {name: one for name, one in lists.items() if isinstance(one, list) and len(one) == rows >= LEAST_KEYS}
+    return {name: json_column(one) for name, one in lists.items() if not any(isinstance(x, dict | list) for x in one)}
+
+
 MOST_TABLES_IN_JSON = 50
 """Records of a file, at most, of which each may be a table."""
 
@@ -173,7 +180,9 @@ class JsonLines(TableFormat):
         columns = {name: one_column([p.get(name, n) for p, n in zip(chunks, sizes, strict=True)]) for name in names}
         form = form_called("plcifar") if shape == "keyed answers" else None
         is_bare = shape in json_objects.WITHOUT_PLACE
-        codes = codes_of_fields(json_objects.fields_beside(path))
+        around = json_objects.fields_beside(path)
+        columns |= {name: one for name, one in _columns_around(around, len(lines)).items() if name not in columns}
+        codes = codes_of_fields(around)
         return Records.of(
             pa.table(columns), row_of=lines.__getitem__, signature=form, may_be_empty=is_bare, codes=codes
         )

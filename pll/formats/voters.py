@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import combinations, compress
 from typing import Any, TypeVar
 
@@ -175,47 +175,99 @@ def vocabulary(table: Proposal) -> None:
     voters = table.having("annotator")
     has_sets = bool(table.having("candidates", "candidate", "class", "probability", "count"))
     is_labelled = bool(voters or has_sets or table.truth())
-    people = [name for name in table.open() if NAMED.fullmatch(name) and not has_fractions(table.cells[name])]
+    named = _may_vote(table)
     classes = table.classes() + table.words(*voters)
     # Most would not do: of mushrooms, ring-type has the letters of the classes, e and p, in 83 % of its cells.
-    named = [n for n in table.open() if n in people or (table.may_be_label(n) and not says_aggregate(n))]
-    sets = [name for name in named if table.holds_sets(name)]
-    if len(sets) == 1 and not any(_are_sets_alike(table, sets[0], name) for name in named):
-        named = [name for name in named if name not in sets]  # `by_hand` asks what it is
     near = {name for name in named if is_labelled and share_among(table.words(name), classes) >= NEARLY_ALL}
-    columns = [name for name in named if name in people or name in near or _are_words(table, name)]
-    columns = [name for name in columns if name in near or not _are_signs(table.words(name))]
+    columns = [name for name in named if name in near or _has_words_of_voter(table, name)]
     groups = of_one_vocabulary(table, [*columns, *voters])
-    if not table.having("true_label"):
-        shared = near.union(*(group for group in groups if len(group) > 1))
-        called = [name for name in columns if plain_name(name) in NAMES["adjudicated"]]
-        # `Facit (in red)`, where no other is called so
-        more = [name for name in columns if plain_name(name.partition(" (")[0]) in NAMES["adjudicated"]]
-        for name in [name for name in called or more if name in shared and (called or len(more) == 1)][:1]:
-            table.give(name, "true_label")
-            near.add(name)
-            is_labelled = True
+    shared = near.union(*(group for group in groups if len(group) > 1))
+    if not table.having("true_label") and (truth := _adjudicated(columns, shared)):
+        table.give(truth, "true_label")
+        near.add(truth)
+        is_labelled = True
     near = near.union(*(group for group in groups if near.intersection(group)))  # a truth may name but few of them
     near_open = [name for name in columns if name in near and name not in table.roles]
     is_alone = len(near_open) == 1 and has_sets and not (voters or table.having("true_label"))
     if is_alone or table.having("class", "probability", "count"):
         return  # `settled` asks what they are
-    truth = [name for name in table.having("true_label") if table.roles[name].guessed]
-    if len(near_open) == len(truth) == 1 and not voters and are_ranked(table, [*truth, *near_open]):
-        _ask_whether_second(table, truth[0], near_open[0])
+    if not voters and _ask_of_order(table, near_open):
         return
-    clear = [name for name in near_open if voters or not _says_yes_or_no(table.words(name))]
-    if len(clear) > 1 and not voters and are_ranked(table, clear):
-        _ask_whether_ranked(table, clear)
+    table.give_all([n for n in near_open if voters or not _says_yes_or_no(table.words(n))], "annotator")
+    if not is_labelled and (asked := _in_a_grid(columns, groups)):
+        _ask_of_grid(table, asked)
         return
-    table.give_all(clear, "annotator")
     near_unclear = [name for name in near_open if name not in table.roles]
-    if not (is_labelled or near_unclear) and (asked := _in_a_grid(columns, groups)):
-        table.give_all((name for names in asked for name in names), "annotator")
-        may_be_nobodys = any(_says_yes_or_no(table.words(*names)) for names in asked)
-        _ask_which(table, asked, *[("nobody's: learn from them", "category")] * may_be_nobodys)
-        return
-    unclear, questions = [near_unclear] if near_unclear else [], list[list[str]]()
+    questions, unclear = _questions_in(table, groups, near_unclear, is_labelled=is_labelled)
+    table.give_all((name for names in questions for name in names), "annotator")
+    table.give_all(_in_series(table), "annotator")
+    if len(questions) > 1:
+        _ask_which(table, questions)
+    _ask_of_unclear(table, unclear, is_labelled=is_labelled)
+
+
+def _may_vote(table: Proposal) -> list[str]:
+    """The open columns that are called as voters are, or may be labels; not the only one of sets."""
+    named = [n for n in table.open() if _is_called_voter(table, n) or (table.may_be_label(n) and not says_aggregate(n))]
+    sets = [name for name in named if table.holds_sets(name)]
+    if len(sets) == 1 and not any(_are_sets_alike(table, sets[0], name) for name in named):
+        named = [name for name in named if name not in sets]  # `by_hand` asks what it is
+    return named
+
+
+def _is_called_voter(table: Proposal, name: str) -> bool:
+    return bool(NAMED.fullmatch(name)) and not has_fractions(table.cells[name])
+
+
+def _has_words_of_voter(table: Proposal, name: str) -> bool:
+    return (_is_called_voter(table, name) or _are_words(table, name)) and not _are_signs(table.words(name))
+
+
+def _adjudicated(columns: Sequence[str], shared: Collection[str]) -> str:
+    """The first column of shared words called as a judge is; where none is, the only `Facit (in red)`; or ""."""
+    called = [name for name in columns if plain_name(name) in NAMES["adjudicated"]]
+    more = [name for name in columns if plain_name(name.partition(" (")[0]) in NAMES["adjudicated"]]
+    likely = called or (more if len(more) == 1 else [])
+    return next((name for name in likely if name in shared), "")
+
+
+def _ask_of_order(table: Proposal, names: Sequence[str]) -> bool:
+    """Ask of columns that never say the same as the truth or each other; return whether there are such."""
+    truth = [name for name in table.having("true_label") if table.roles[name].guessed]
+    if len(names) == len(truth) == 1 and are_ranked(table, [*truth, *names]):
+        _ask_whether_second(table, truth[0], names[0])
+        return True
+    clear = [name for name in names if not _says_yes_or_no(table.words(name))]
+    is_ranked = len(clear) > 1 and are_ranked(table, clear)
+    if is_ranked:
+        _ask_whether_ranked(table, clear)
+    return is_ranked
+
+
+def _ask_of_grid(table: Proposal, asked: Sequence[Sequence[str]]) -> None:
+    """Ask on which question of a grid the labels are; columns of yes and no may be nobody's."""
+    table.give_all((name for names in asked for name in names), "annotator")
+    may_be_nobodys = any(_says_yes_or_no(table.words(*names)) for names in asked)
+    _ask_which(table, asked, *[("nobody's: learn from them", "category")] * may_be_nobodys)
+
+
+def _questions_in(
+    table: Proposal, groups: Sequence[Sequence[str]], near_unclear: list[str], *, is_labelled: bool
+) -> tuple[list[list[str]], list[list[str]]]:
+    """The groups of voters on a question each, and those of voters or features; others are kept, or asked about.
+
+    Parameters
+    ----------
+    table
+        The columns and what they are so far.
+    groups
+        Columns of one vocabulary each.
+    near_unclear
+        Columns that have the words of the labels, which voters or features may have.
+    is_labelled
+        Whether there are labels besides.
+    """
+    questions, unclear = list[list[str]](), [near_unclear] if near_unclear else []
     for group in groups:
         names = [name for name in group if name not in table.roles and name not in near_unclear]
         is_yes_or_no = _says_yes_or_no(table.words(*names))
@@ -234,26 +286,32 @@ def vocabulary(table: Proposal) -> None:
             table.give_all(names, "keep")
         else:
             unclear.append(names)
-    table.give_all((name for names in questions for name in names), "annotator")
-    table.give_all(_in_series(table), "annotator")
-    if len(questions) > 1:
-        _ask_which(table, questions)
+    return questions, unclear
+
+
+def _ask_of_unclear(table: Proposal, unclear: list[list[str]], *, is_labelled: bool) -> None:
+    """Ask whether groups of columns are voters or features."""
     if len(unclear) == 1 and {*beside_known(table)} != {*unclear[0]}:  # `by_hand` asks what they are
-        names, both = unclear[0], listing(unclear[0], limit=12)
-        marked = ("each column is a class, marked where it is a candidate", dict.fromkeys(names, "class"))
-        may_be_classes = not is_labelled and _says_yes_or_no(table.words(*names))
-        if may_be_classes and len(table.words(*names)) == 1:  # who ticks boxes says one thing of each
-            table.give_all(names, "category")
-            nobodys = ("nobody's: learn from them", dict.fromkeys(names, "category"))
-            table.ask(f"{both} are marked. What is one of these columns?", marked, nobodys)
-            return
-        both = both.replace(", ", " and ") if len(names) == 2 else both
-        text = f"{both} use the same words" if len(names) > 1 else f"{both} uses the words of the labels"
-        ask_whose(table, text, [names], "category", *[marked] * may_be_classes)
+        _ask_of_one_group(table, unclear[0], is_labelled=is_labelled)
     elif len(unclear) > 1:
         unclear.sort(key=lambda names: all(says("sure", name) for name in names))
         table.give_all((name for names in unclear for name in names), "category")
         _ask_which(table, unclear, ("nobody's: learn from them", "category"))
+
+
+def _ask_of_one_group(table: Proposal, names: Sequence[str], *, is_labelled: bool) -> None:
+    """Ask whether columns of one vocabulary are voters or features, or marks of a class each."""
+    words, both = table.words(*names), listing(names, limit=12)
+    marked = ("each column is a class, marked where it is a candidate", dict.fromkeys(names, "class"))
+    may_be_classes = not is_labelled and _says_yes_or_no(words)
+    if may_be_classes and len(words) == 1:  # who ticks boxes says one thing of each
+        table.give_all(names, "category")
+        nobodys = ("nobody's: learn from them", dict.fromkeys(names, "category"))
+        table.ask(f"{both} are marked. What is one of these columns?", marked, nobodys)
+        return
+    both = both.replace(", ", " and ") if len(names) == 2 else both
+    text = f"{both} use the same words" if len(names) > 1 else f"{both} uses the words of the labels"
+    ask_whose(table, text, [names], "category", *[marked] * may_be_classes)
 
 
 def _in_a_grid(names: Sequence[str], vocabularies: Sequence[Sequence[str]]) -> list[list[str]]:

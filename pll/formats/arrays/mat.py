@@ -13,6 +13,7 @@ import sys
 import tempfile
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +25,15 @@ from pll.annotations.data import Annotations
 from pll.dataset import UNKNOWN, PartialLabelDataset
 from pll.errors import RowError, UserError
 from pll.extras import require_extra
-from pll.formats.arrays.layouts import FileArrays, arrange, kind_of_numbers, labels_beside, names_people, parts_among
+from pll.formats.arrays.layouts import (
+    FileArrays,
+    Names,
+    arrange,
+    kind_of_numbers,
+    labels_beside,
+    names_people,
+    parts_among,
+)
 from pll.formats.arrays.mat5 import is_mat5, is_mat73, read_v5
 from pll.formats.base import Format, ReadOptions
 from pll.formats.checks import BOMB_BYTES, BOMB_RATIO, check_ids, listing, parsing, readable
@@ -57,83 +66,37 @@ class Mat(Format):
         return is_mat5(head) or is_mat73(head)
 
     def read(self, path: Path, options: ReadOptions) -> PartialLabelDataset:
-        variables, others, inside = _load(path, options.max_bytes)
-        parts = parts_among(variables)
-        if not parts:  # the only features, whatever they are called
-            parts = [{**part, "X": [*variables][-1]} for part in parts_among([*variables, "X"])[:1]]
-        X, is_bare = variables[parts[0]["X"]], {*parts[0]}.isdisjoint(["y", "candidates"])
-        if isinstance(X, np.ndarray) and (
-            truth := _truth_among(path, others if is_bare else (), len(X), options.max_bytes)
-        ):
-            parts, variables = [{**parts[0], "y": next(iter(truth))}, *parts[1:]], variables | truth
-            others = [name for name in others if name not in truth]
-        votes, marks, cells = "", "", _cells(path, others, options.max_bytes) if others else {}
-        cells = {**cells, **{name: value for name, value in inside.items() if isinstance(value, list)}}
-        cells = {name: some for name, some in cells.items() if all(isinstance(cell, str) for cell in some)}
-        if others and len(parts) == 1 and "candidates" not in parts[0]:
-            second = {*variables} - {*parts[0].values()}  # called as labels are, beside those that are the truth
-            unread = {name: one for name, one in variables.items() if name in second and isinstance(one, np.ndarray)}
-            unread |= _matrices(path, others, options.max_bytes)
-            unread |= {name: value for name, value in inside.items() if isinstance(value, np.ndarray)}
-            people = {len(cells[name]): name for name in cells if names_people(name)}
-            told = _labels_beside(unread, variables, parts[0], people)
-            if marks := told.get("marks", ""):
-                parts, variables[marks] = [{**parts[0], "candidates": marks}], unread[marks]
-            votes = "" if marks else told.get("votes", "")
-            voters = people.get(unread[votes].shape[1], "") if votes else ""
-            others = [name for name in others if name not in (marks, votes, voters)]
-        features = variables[parts[0]["X"]]
-        if not (votes or marks) and isinstance(features, np.ndarray) and features.shape[1:] == (0,):
-            raise _without_features([name for name in (*variables, *others) if name != parts[0]["X"]])
-        for name in dict.fromkeys(name for one in parts for name in one.values()):
-            value = variables[name]
-            if isinstance(value, str) or type(value) in _KINDS:
-                kind = value if isinstance(value, str) else _KINDS[type(value)]
-                raise UserError(f"The variable {name} is {kind}; it must be a matrix of numbers.")
-            if value.ndim != 2:
-                raise UserError(f"The variable {name} has the shape {value.shape}; it must have two dimensions.")
-        notes = [] if parts_among(variables) else [f"The features are in {parts[0]['X']}."]
-        layout = arrange(variables, parts, notes, options.max_bytes, needed=not (votes or marks), is_matlab=True)
-        is_test = layout.is_test
-        if any(name in variables for name in FOLD_NAMES):
-            fold = _fold(variables.get("te", []), len(layout.X), options.fold, notes)
-            is_test = is_test if fold is None else fold
-        elif options.fold is not None:
-            raise UserError(
-                f"The file has no folds of its own (tr, te), so there is no fold {options.fold}; leave it out."
-            )
-        called = options.class_names
-        first = 1
-        if votes:  # what is below the first number is no vote
-            least = variables[parts[0]["y"]] if "y" in parts[0] else unread[votes]
-            first, most = int(np.min(least[least >= 0], initial=1)), int(unread[votes].max())
-            first = max(first, int(most in {len(cells[name]) for name in others if name in cells}))
-            if layout.y is None:  # the votes are all that says which classes there are
-                layout.n_classes = most + 1 - first
-        unnamed = {name: some for name, some in cells.items() if name in others and not called}
-        if found := _class_names(unnamed, layout):
-            (name, called), *_ = found.items()
-            notes.append(f"The names of the classes are in {name}.")
-            others = [one for one in others if one != name]
-        ids = next((name for name in others if _name_each(cells.get(name, ()), len(layout.X))), "")
-        if unused := [name for name in others if name not in (*RESULTS, ids)]:
+        found = _found_in(path, options)
+        found.find_truth()
+        found.find_texts()
+        found.find_labels()
+        found.check()
+        notes = [] if parts_among(found.variables) else [f"The features are in {found.parts[0]['X']}."]
+        needed = not (found.votes or found.marks)
+        layout = arrange(found.variables, found.parts, notes, options.max_bytes, needed=needed, is_matlab=True)
+        fold = _fold(found.variables, len(layout.X), options.fold, notes)
+        first = found.first_class(layout) if found.votes else 1
+        called = options.class_names or found.class_names(layout, notes)
+        ids = next((name for name in found.others if _name_each(found.texts.get(name, ()), len(layout.X))), "")
+        if unused := [name for name in found.others if name not in (*RESULTS, ids)]:
             notes.insert(0, f"Variables not used: {listing(unused)}.")
         candidates, y, names = layout.numbered(options, called, notes)
         annotations = None
-        if votes:
-            annotations = _annotations(unread[votes], first, names, cells[voters] if voters else ())
+        if found.votes:
+            voters = found.texts[found.voters] if found.voters else ()
+            annotations = _annotations(found.unread[found.votes], first, names, voters)
             candidates, about = sets_of(annotations, options.combine)
-            notes += [f"The votes of {annotations.n_annotators} voters are in {votes}.", *about]
+            notes += [f"The votes of {annotations.n_annotators} voters are in {found.votes}.", *about]
         return PartialLabelDataset(
             annotations=annotations,
             X=layout.X,
             candidates=candidates,
             y=y,
             class_names=names,
-            is_test=is_test,
+            is_test=layout.is_test if fold is None else fold,
             name=options.name or path.name,
             notes=tuple(notes),
-            ids=check_ids([*cells[ids]], int) if ids else None,
+            ids=check_ids([*found.texts[ids]], int) if ids else None,
         )
 
     def write(self, dataset: PartialLabelDataset, path: Path, results: Results | None = None) -> None:
@@ -165,6 +128,120 @@ class Mat(Format):
 
     def cannot_give_back(self, source: Path, results: Results, options: ReadOptions) -> list[str]:
         return ["Variables that are not read, and the form of the file: it is written anew, as version 7."]
+
+
+@dataclass
+class _Found:
+    """The variables of a file, and what each means; the methods are the steps in which `Mat.read` finds that out."""
+
+    path: Path
+    options: ReadOptions
+    variables: dict[str, Any]
+    """Those with a meaning."""
+    others: list[str]
+    """The names of those without one so far."""
+    inside: dict[str, Any]
+    """Of these the values, where all are fields of one struct."""
+    parts: list[Names]
+    """What features, candidates and true labels are called, in each part of the examples."""
+    texts: dict[str, Sequence[str]] = field(default_factory=dict)
+    """Cell arrays of texts among the others."""
+    unread: dict[str, npt.NDArray[Any]] = field(default_factory=dict)
+    """Matrices that may be labels."""
+    marks: str = ""
+    votes: str = ""
+    """Which of these are the candidates, or votes."""
+    voters: str = ""
+    """The cell array of the names of who voted."""
+
+    def find_truth(self) -> None:
+        """Find the one variable of a whole number for each example that is called as the truth is; none of several."""
+        X = self.variables[self.parts[0]["X"]]
+        if not isinstance(X, np.ndarray) or not {*self.parts[0]}.isdisjoint(["y", "candidates"]):
+            return
+        called = [name for name in self.others if says("settled", name)]
+        matrices = _matrices(self.path, called, self.options.max_bytes)
+        vectors = {name: one for name, one in matrices.items() if {*one.shape} == {1, len(X)}}
+        found = [name for name, one in vectors.items() if (one == np.floor(one)).all()]
+        if len(found) == 1:
+            self.variables[found[0]] = vectors[found[0]]
+            self.others = [name for name in self.others if name != found[0]]
+            self.parts[0] = {**self.parts[0], "y": found[0]}
+
+    def find_texts(self) -> None:
+        """Find the cell arrays of texts."""
+        cells = _cells(self.path, self.others, self.options.max_bytes) if self.others else {}
+        cells = {**cells, **{name: value for name, value in self.inside.items() if isinstance(value, list)}}
+        self.texts = {name: some for name, some in cells.items() if all(isinstance(cell, str) for cell in some)}
+
+    def find_labels(self) -> None:
+        """Find marks or votes by their numbers, where no variable is called as candidates are."""
+        if not self.others or len(self.parts) > 1 or "candidates" in self.parts[0]:
+            return
+        second = {*self.variables} - {*self.parts[0].values()}  # called as labels are, beside those that are the truth
+        self.unread = _arrays_among({name: value for name, value in self.variables.items() if name in second})
+        self.unread |= _matrices(self.path, self.others, self.options.max_bytes) | _arrays_among(self.inside)
+        people = {len(some): name for name, some in self.texts.items() if names_people(name)}
+        told = _labels_beside(self.unread, self.variables, self.parts[0], people)
+        if marks := told.get("marks", ""):
+            self.marks, self.variables[marks] = marks, self.unread[marks]
+            self.parts[0] = {**self.parts[0], "candidates": marks}
+        elif votes := told.get("votes", ""):
+            self.votes, self.voters = votes, people.get(self.unread[votes].shape[1], "")
+        self.others = [name for name in self.others if name not in (self.marks, self.votes, self.voters)]
+
+    def check(self) -> None:
+        """Raise where there are neither features nor labels, or something is no matrix.
+
+        Raises
+        ------
+        UserError
+            Naming the variable.
+        """
+        features = self.parts[0]["X"]
+        X = self.variables[features]
+        if not (self.votes or self.marks) and isinstance(X, np.ndarray) and X.shape[1:] == (0,):
+            raise _without_features([name for name in (*self.variables, *self.others) if name != features])
+        for name in dict.fromkeys(name for one in self.parts for name in one.values()):
+            value = self.variables[name]
+            if isinstance(value, str) or type(value) in _KINDS:
+                kind = value if isinstance(value, str) else _KINDS[type(value)]
+                raise UserError(f"The variable {name} is {kind}; it must be a matrix of numbers.")
+            if value.ndim != 2:
+                raise UserError(f"The variable {name} has the shape {value.shape}; it must have two dimensions.")
+
+    def first_class(self, layout: FileArrays) -> int:
+        """The number of the first class among the votes: what is below is no vote."""
+        votes = self.unread[self.votes]
+        least = self.variables[self.parts[0]["y"]] if "y" in self.parts[0] else votes
+        first, most = int(np.min(least[least >= 0], initial=1)), int(votes.max())
+        first = max(first, int(most in {len(self.texts[name]) for name in self.others if name in self.texts}))
+        if layout.y is None:  # the votes are all that says which classes there are
+            layout.n_classes = most + 1 - first
+        return first
+
+    def class_names(self, layout: FileArrays, notes: list[str]) -> tuple[str, ...]:
+        """The texts that name the classes, () where none do; they are no others then."""
+        found = _class_names({name: some for name, some in self.texts.items() if name in self.others}, layout)
+        if not found:
+            return ()
+        name, called = next(iter(found.items()))
+        notes.append(f"The names of the classes are in {name}.")
+        self.others = [one for one in self.others if one != name]
+        return called
+
+
+def _arrays_among(values: Mapping[str, Any]) -> dict[str, npt.NDArray[Any]]:
+    return {name: value for name, value in values.items() if isinstance(value, np.ndarray)}
+
+
+def _found_in(path: Path, options: ReadOptions) -> _Found:
+    """The variables of a file, and what they are called as; features may be called anything."""
+    variables, others, inside = _load(path, options.max_bytes)
+    parts = parts_among(variables)
+    if not parts:
+        parts = [{**part, "X": [*variables][-1]} for part in parts_among([*variables, "X"])[:1]]
+    return _Found(path, options, variables, others, inside, parts)
 
 
 def _name_each(cells: Sequence[str], n: int) -> bool:
@@ -301,14 +378,6 @@ def _matrices(path: Path, names: Sequence[str], max_bytes: int) -> dict[str, npt
     return {name: value for name, value in found.items() if name in wanted and isinstance(value, np.ndarray)}
 
 
-def _truth_among(path: Path, names: Sequence[str], n: int, max_bytes: int) -> dict[str, npt.NDArray[Any]]:
-    """The one variable of a whole number for each of n examples that is called as the truth is; none of several."""
-    called = [name for name in names if says("settled", name)]
-    vectors = {name: one for name, one in _matrices(path, called, max_bytes).items() if {*one.shape} == {1, n}}
-    found = {name: one for name, one in vectors.items() if (one == np.floor(one)).all()}
-    return found if len(found) == 1 else {}
-
-
 def _labels_beside(
     unread: Mapping[str, Any], variables: Mapping[str, Any], part: Mapping[str, str], people: Collection[int]
 ) -> dict[str, str]:
@@ -358,8 +427,13 @@ def _annotations(votes: npt.NDArray[Any], first: int, names: Sequence[str], vote
     return Annotations.from_votes(codes, names, voters)
 
 
-def _fold(tests: Any, n: int, fold: int | None, notes: list[str]) -> npt.NDArray[np.bool_] | None:
+def _fold(variables: Mapping[str, Any], n: int, fold: int | None, notes: list[str]) -> npt.NDArray[np.bool_] | None:
     """(n,) the test part of one of the file's folds, whose rows are the cells or columns of `te`."""
+    if {*FOLD_NAMES}.isdisjoint(variables):
+        if fold is not None:
+            raise UserError(f"The file has no folds of its own (tr, te), so there is no fold {fold}; leave it out.")
+        return None
+    tests = variables.get("te", [])
     folds = tests if isinstance(tests, list) else list(np.atleast_2d(np.asarray(tests)).T)
     if fold is None:
         notes.append(

@@ -499,3 +499,12 @@ def test_votes_that_are_missing_are_no_reason_to_fail(tmp_path: Path) -> None:
     assert (
         data.class_names == ("a", "b", "c", "d") and data.annotations is not None and data.annotations.n_answers == 59
     )
+
+
+def test_votes_that_are_called_as_shares_are_votes(tmp_path: Path) -> None:
+    rolls = np.random.default_rng(0)
+    y = rolls.integers(0, 3, 60)
+    votes = np.where(rolls.random((60, 4)) < 0.3, -1, y[:, None])
+    data = saved(tmp_path, X=rolls.normal(size=(60, 3)), probs=votes, y=y)
+    assert data.annotations is not None and data.annotations.n_answers == (votes >= 0).sum()
+    assert any("probs" in note for note in data.notes)

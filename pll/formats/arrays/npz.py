@@ -264,7 +264,11 @@ class _Found:
     def find_amounts(self) -> None:
         """Tell whether shares, or votes without the names of voters, are nobody's: amounts of each class."""
         arrays, of_nobody = self.arrays, ""
-        if "shares" in arrays and arrays["shares"].ndim == 2 and kind_of_numbers(arrays["shares"]):
+        kind = kind_of_numbers(arrays["shares"]) if "shares" in arrays and arrays["shares"].ndim == 2 else ""
+        if kind == "votes":  # whole numbers, of which −1 says none: whatever they are called
+            arrays["votes"] = arrays.pop("shares")
+            self.of_functions = {name: "votes" for name, meaning in self.of_functions.items() if meaning == "shares"}
+        elif kind:
             of_nobody = "shares"
         elif "votes" in arrays and {"voters", "vote_scores"}.isdisjoint(arrays):
             of_nobody = "votes" if are_counted(arrays["votes"], self.y, self.n_named) else ""

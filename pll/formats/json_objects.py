@@ -98,7 +98,8 @@ def fields_beside(path: Path) -> Record:
     """Return the fields beside the records in one field of an object, as far as its beginning shows them."""
     with path.open(encoding="utf-8-sig", newline="") as file:
         reader = _ObjectReader(file)
-        is_beside = reader.find_shape()[0] == "inside" or all(reader.find_shape())  # of others, all are records
+        shape, name = reader.find_shape()
+        is_beside = name != "" and shape in ("inside", "keyed", "indexed columns")
         return _fields(reader.text[reader.at :])[0] if is_beside else {}
 
 

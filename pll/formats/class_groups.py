@@ -16,7 +16,7 @@ from pll.formats.checks import listing
 from pll.formats.forms import USUAL, WORDS, plain_name, words_of
 from pll.formats.grouping import grouped
 from pll.formats.names import CLASS_COLUMN, GRID, NAMED, NUMBERED, SHARE_COLUMN, class_name, shown_name
-from pll.formats.proposal import Proposal, one_of, says, says_what, share_among, which
+from pll.formats.proposal import Proposal, one_of, says, share_among, which
 from pll.formats.reading import LABELLED
 from pll.formats.tabular.cells import (
     FUNCTION,
@@ -145,8 +145,7 @@ def _ask_what(
 def _marked_alike(table: Proposal) -> None:
     """Marks that only begin or end alike, or beside which there is nothing to learn from: the user is asked.
 
-    Not where another column names what is marked, as forms that allow several choices write both; or where one that is
-    called as what was settled names one of what is marked: then the marks are what an example may be.
+    Not where another column names what is marked, as forms that allow several choices write both.
     """
     marks = _marks_in(table)
     some = [name for name, rows in marks.items() if rows.count(None) <= table.cells[name].count(None) and not all(rows)]
@@ -160,7 +159,7 @@ def _marked_alike(table: Proposal) -> None:
     for group in groups:
         _give(table, group, "class")
     table.give_all(again, "keep", why="it names the marked classes")
-    if len(groups) > 1 or (groups and not (again or _has_settled_beside(table, groups[0]))):
+    if len(groups) > 1 or (groups and not again):
         _ask_what(table, groups, _VOTERS | _NOBODY, list(again))
 
 
@@ -258,51 +257,12 @@ def _to_learn_from(table: Proposal, group: Collection[str]) -> list[str]:
 
 def _naming_again(table: Proposal, group: Mapping[str, str]) -> list[str]:
     """Columns whose cells are the names of the marked classes, in any order, of many rows."""
-    rows = _marked_rows(table, group)
+    marked = [(spelling(called), [mark_in(cell or "") for cell in table.cells[name]]) for name, called in group.items()]
+    rows = [[called for called, row in marked if row[at]] for at in range(len(marked[0][1]))] if marked else []
     if not any(len(row) > 1 for row in rows):
         return []
     words = [name for name in which(table, "!measured") if name not in group]
     return [name for name in words if _names_all(table.raw[name], rows)]
-
-
-def _marked_rows(table: Proposal, group: Mapping[str, str]) -> list[list[str]]:
-    """The names of the classes that each row marks."""
-    marked = [(spelling(called), [mark_in(cell or "") for cell in table.cells[name]]) for name, called in group.items()]
-    return [[called for called, row in marked if row[at]] for at in range(len(marked[0][1]))] if marked else []
-
-
-def _has_settled_beside(table: Proposal, group: Collection[str]) -> bool:
-    """Whether another column is called as what was settled, and says marked classes far more than by chance.
-
-    Several are marked in as many rows as count.
-    """
-    called = {name: table.roles[name].display_name for name in group}
-    classes, rows = {*map(spelling, called.values())}, _marked_rows(table, called)
-    are_several = sum(len(row) > 1 for row in rows) >= LEAST_ROWS_OF_VOTES
-    for name in which(table, "!measured") if are_several else ():
-        said = [(spelling(cell), row) for cell, row in zip(table.cells[name], rows, strict=True) if cell]
-        known = [(label, row) for label, row in said if label in classes]
-        by_chance = sum(len(row) for _, row in known) / len(classes)
-        are_known = (
-            len(known) >= max(LEAST_ROWS_OF_VOTES, NEARLY_ALL * len(said)) and len({one for one, _ in known}) > 1
-        )
-        is_among = 2 * (sum(label in row for label, row in known) - by_chance) > len(known) - by_chance
-        if are_known and is_among and says_what("settled", name):
-            return not has_other_labels(table, [*group, name])
-    return False
-
-
-def has_other_labels(table: Proposal, names: Collection[str]) -> bool:
-    """Whether a column beside some is called as labels are, and may hold some: these may be about something else then.
-
-    Parameters
-    ----------
-    table
-        The columns and what they are so far.
-    names
-        Of those in question.
-    """
-    return any(says("labels", one) and table.may_be_answers(one) for one in table.open() if one not in names)
 
 
 def _names_all(cells: Cells, rows: Sequence[Sequence[str]]) -> bool:
@@ -587,6 +547,7 @@ def counted(table: Proposal) -> list[str]:
         for total in whole:  # be it called as they are
             parts = [name for name in group if name != total]
             is_told = len(parts) >= LEAST_PARTS or says("total", total)
+            is_told = is_told and (total not in group or all(says("ballots", name) for name in parts))
             if is_told and len(parts) > 1 and sums_of(table, parts) == sums_of(table, [total]):
                 return parts
     for group in _alike(whole):

@@ -119,7 +119,7 @@ def codes_in(title: str, rows: Sequence[Sequence[str | None]]) -> Codes:
 def codes_of_fields(fields: Mapping[str, Any]) -> Codes:
     """Return what the fields beside the records of a file of JSON say that codes mean: an object of names by code.
 
-    Or a list of names, which numbers from 0 stand for, where the field is called as classes are.
+    That is one that is called as labels, codes or rules are, and not as people.
 
     Parameters
     ----------
@@ -128,17 +128,19 @@ def codes_of_fields(fields: Mapping[str, Any]) -> Codes:
 
     Examples
     --------
-    >>> codes_of_fields({"rules": {"R1": "spam", "R2": "attack"}, "label_names": ["good", "bad"], "tags": ["x", "y"]})
-    {'rules': {'R1': 'spam', 'R2': 'attack'}, 'label_names': {'0': 'good', '1': 'bad'}}
+    >>> codes_of_fields({"rules": {"R1": "spam", "R2": "attack"}, "raters": {"1": "Ann", "2": "Bob"}, "tags": ["x"]})
+    {'rules': {'R1': 'spam', 'R2': 'attack'}}
     """
     found = dict[str, dict[str, str]]()
     for field, said in fields.items():
-        words = [word.removesuffix(end) for word in words_of(field) for end in ("", "s", "es")]
-        is_list = isinstance(said, list) and not WORDS["labels"].isdisjoint(words)
-        names = dict(zip(map(str, range(len(said))), said, strict=True)) if is_list else said
-        if isinstance(names, dict) and 1 < len(names) <= MOST_CODES and all(isinstance(x, str) for x in names.values()):
-            are_short = all(len(code) <= LONGEST_CODE and len(name) <= LONGEST_NAME for code, name in names.items())
-            found |= {field: names} if are_short and len({*names.values()}) == len(names) else {}
+        words = {word.removesuffix(end) for word in words_of(field) for end in ("", "s", "es")}
+        is_book = bool(_BOOK.search(" ".join(words_of(field)))) or not words.isdisjoint({*WORDS["labels"], "rule"})
+        if not isinstance(said, dict) or not is_book or not words.isdisjoint(WORDS["people"]):
+            continue
+        are_names = all(isinstance(name, str) and name and not is_number(name) for name in said.values())
+        if are_names and 1 < len(said) <= MOST_CODES and len({*said.values()}) == len(said):
+            are_short = all(len(code) <= LONGEST_CODE and len(name) <= LONGEST_NAME for code, name in said.items())
+            found |= {field: said} if are_short else {}
     return found
 
 

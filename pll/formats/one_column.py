@@ -14,12 +14,12 @@ from itertools import combinations
 
 from pll.errors import UserError
 from pll.formats.checks import listing
-from pll.formats.class_groups import MOST_COLUMNS_COMPARED, agree, apart, has_other_labels, stranger_among
+from pll.formats.class_groups import MOST_COLUMNS_COMPARED, agree, apart, stranger_among
 from pll.formats.forms import WORDS, plain_name, words_of
-from pll.formats.names import NAMED
+from pll.formats.names import LIKE_A_MODEL, NAMED
 from pll.formats.proposal import Proposal, decides, says, says_aggregate, says_fact, says_what, share_among
 from pll.formats.reading import LABELLED, LINES
-from pll.formats.support import is_made_of_what_is_said, is_one_of_several, says_what_is_said, supported
+from pll.formats.support import is_made_of_what_is_said, says_what_is_said, supported
 from pll.formats.tabular.answer_cells import meant
 from pll.formats.tabular.cells import (
     BINARY,
@@ -67,6 +67,8 @@ class _Said:
     """How much of each of all these is filled."""
     own: dict[str, str]
     """What each voter is called."""
+    has_x: bool
+    """Whether a column is called `x`: `y` is a place then."""
 
 
 def settled(table: Proposal) -> None:
@@ -104,7 +106,8 @@ def _said_in(table: Proposal) -> _Said | None:
     apt = [*(name for name in votes if _says(table.cells[name], classes)), *free]
     each = {name: table.one_each(name) if tasks else table.cells[name] for name in (*voters, *apt)}
     share = {name: _filled(cells, silent) / max(len(cells), SOME_FILLED) for name, cells in each.items()}
-    return _Said(voters, votes, classes, silent, free, apt, share, _own_names(voters))
+    has_x = "x" in map(plain_name, table.raw)
+    return _Said(voters, votes, classes, silent, free, apt, share, _own_names(voters), has_x)
 
 
 def _own_names(voters: Sequence[str]) -> dict[str, str]:
@@ -122,7 +125,7 @@ def _called_settled(said: _Said) -> list[str]:
     named = [name for name in named if not says("majority", name)]
     if said.voters and not any(says("labels", name) for name in said.voters):
         named += [name for name in said.free if name not in named and says("labels", name)]
-    named += [name for name in said.free if plain_name(name) == "y"]
+    named += [name for name in said.free if plain_name(name) == "y" and not said.has_x]
     return [name for name in named if not FUNCTION.match(name)]
 
 
@@ -179,8 +182,8 @@ def _ask_of(table: Proposal, said: _Said, name: str, *, is_named: bool, is_only:
     is_voter = (agrees_less and not is_sure) or _is_one_more(table, said, name, is_named=is_named)
     ways = _ways(table, said, name, is_voter=is_voter)
     is_first = ways[0][1] == {name: "true_label"} and is_only and not says_aggregate(name)
-    if is_first and (why := _why_known(table, said, name, is_sure=is_sure and not agrees_less)):
-        table.give(name, "true_label", why=why)
+    if is_first and _is_the_truth(table, said, name, is_sure=is_sure and not agrees_less):
+        table.give(name, "true_label", why="called as what was found, and mostly what is said beside it")
         return
     times = sum(spelling(cell) in said.classes for cell in present_cells(table.cells[name]))
     some = listing(list(dict.fromkeys(cells)), limit=4)
@@ -209,8 +212,8 @@ def _ways(table: Proposal, said: _Said, name: str, *, is_voter: bool) -> list[tu
     return [nobodys, *ways] if says("machine", name) else [*ways, nobodys]  # what a model guessed settles nothing
 
 
-def _why_known(table: Proposal, said: _Said, name: str, *, is_sure: bool) -> str:
-    """Return why a column is the truth beyond doubt; "" where it may be something else.
+def _is_the_truth(table: Proposal, said: _Said, name: str, *, is_sure: bool) -> bool:
+    """Whether a column is the truth beyond doubt: called as what was found or confirmed, and mostly what is said.
 
     Parameters
     ----------
@@ -221,23 +224,16 @@ def _why_known(table: Proposal, said: _Said, name: str, *, is_sure: bool) -> str
     name
         Of the column.
     is_sure
-        Whether it is the truth if it is called as what was settled.
+        Whether it is the truth if it is called so.
     """
     called, examples = said.own.get(name, name), supported(table, name, said.classes)
-    if says("early", called):
-        return ""
-    # a program may have made it of what is said beside it, if it always says what is said most
-    may_be_made = said.share[name] > NEARLY_ALL or bool(table.having("probability", "count"))
-    may_be_made = may_be_made and not any(says_what(kind, called) for kind in ("right", "tested"))
-    is_made = may_be_made and is_made_of_what_is_said(examples)
-    is_called_so = is_sure and says_what("settled", called) and not _may_be_called(called, said.own.values())
-    if is_called_so and not is_made and says_what_is_said(examples):
-        return "called as what was settled, and mostly what is said beside it"
-    return "always among the labels beside it" * (not table.having(*_OF_ANSWERS) and is_one_of_several(examples))
-
-
-_OF_ANSWERS = ("annotator", "answers", "vote", "probability", "count")
-"""Roles of what is said, and not only possible."""
+    kinds = ("gold",) if any(map(is_number, said.classes)) else ("gold", "right", "tested", "confirmed")
+    is_called_so = is_sure and any(says_what(kind, called) for kind in kinds) and not says("early", called)
+    is_called_so = is_called_so and not (says("people", name) or says("machine", name) or LIKE_A_MODEL.search(name))
+    of_voters = {word for one in said.voters if one != name for word in words_of(said.own[one])}
+    is_called_so = is_called_so and of_voters.isdisjoint(words_of(called))
+    is_called_so = is_called_so and not _may_be_called(called, said.own.values())
+    return is_called_so and not is_made_of_what_is_said(examples) and says_what_is_said(examples)
 
 
 def _may_be_called(name: str, voters: Iterable[str]) -> bool:
@@ -325,12 +321,6 @@ def by_hand(table: Proposal) -> None:
     are_voters = len(alike) > 1 or (full and not table.holds_sets(name))
     if are_voters or (truth and share_among(table.truth(), table.words(name)) < NEARLY_ALL):
         return  # voters, one of whom was not sure; or a feature
-    is_settled = len(alike) == 1 and says_what("settled", alike[0]) and not says("machine", alike[0])
-    if is_settled and not has_other_labels(table, [name, *alike]):
-        table.give(name, "candidates", why=f"{alike[0]} is one of several labels that it names")
-        if is_one_of_several(supported(table, alike[0], {*table.words(name)})):
-            table.give(alike[0], "true_label", why=f"called as what was settled, and always among {name}")
-            return
     table.give_all([name, *alike], "keep")
     known = f", and {alike[0]} the true label" if alike else ""
     voters = ("each column is one voter's answers", dict.fromkeys([name, *alike], "annotator"))

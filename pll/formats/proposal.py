@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from itertools import compress, pairwise
+from itertools import compress
 
 from pll.errors import UserError
 from pll.formats.forms import (
@@ -743,11 +743,6 @@ def _count_rows(cells: Cells) -> bool:
     return step > 0 and numbers == list(range(numbers[0], numbers[0] + step * len(numbers), step))
 
 
-def _are_in_order(cells: Cells) -> bool:
-    """Whether whole numbers grow from row to row: in another order they may be the ranks of something measured."""
-    return all(int(one or 0) < int(other or 0) for one, other in pairwise(map(_bare, cells)))
-
-
 def are_dense(numbers: Sequence[int]) -> bool:
     """Whether whole numbers, twenty at least, are different ones, and few between them are left out: what counts.
 
@@ -1015,7 +1010,6 @@ OF_CELLS: Mapping[str, Callable[[Cells], bool]] = {
     "repeated labels": _repeat_labels,
     "distinct": are_distinct,
     "counts rows": _count_rows,
-    "counts many rows": lambda cells: len(cells) >= 2 * FEW and _count_rows(cells) and _are_in_order(cells),
     "ids": _are_ids,
     "digits of ids": _have_digits_of_ids,
     "numbered names": are_numbered,

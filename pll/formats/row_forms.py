@@ -509,13 +509,13 @@ def _with_worker(table: Proposal, worker: str, *, is_told: bool) -> None:
     alone = votes if len(votes) == 1 else []
     if not (given or named):
         alone = _but_about_answers(table, votes, tasks)
-        is_line = is_told or annotates or plain_name(tasks[0]) in USUAL["task"]
-        alone = _alone_agreed_on(table, alone, tasks) if is_line and len(alone) > 1 else alone
         alone = alone if len(alone) == 1 else []
         named = alone
     is_agreed = len(tasks) == len(alone) == 1 and _agrees(table, alone[0], tasks[0])
     are_answers = annotates and plain_name(next(iter(alone), "")) in USUAL["vote"]  # and else perhaps measured
     is_agreed = is_agreed and (are_answers or not _are_grades(table, alone[0]))
+    answered = {*zip(*(table.raw[name] for name in (*tasks, worker)), strict=True)}
+    is_agreed = is_agreed and len(answered) >= ONCE * rows  # nobody makes the same thing twice and means another one
     own = [name for name in table.raw if name not in (*tasks, *votes, worker) and not table.is_function(name, worker)]
     own = which(table, "!of the occasion", "!of a fact", "!dates", "!how sure", "!counts rows", "!unnamed", among=own)
     own = which(table, "!object", "!other objects", "!named id", among=own) if annotates else own  # of the answer
@@ -542,24 +542,6 @@ def _but_about_answers(table: Proposal, votes: Sequence[str], tasks: Sequence[st
     answers = [name for name in votes if not any(_counts_lines(table, task, name) for task in tasks)]
     others = which(table, "!how sure", among=answers)
     return others if any(_agrees(table, name, tasks[0]) for name in others) else answers
-
-
-def _alone_agreed_on(table: Proposal, votes: Sequence[str], tasks: Sequence[str]) -> list[str]:
-    """Return the one of several columns on which people agree, where on the others they do as much as by chance.
-
-    What nobody agrees on is no label of the example, as whether an answer could be read. None where people agree on
-    the one not that much that it would show of the others too, or where another one is called as labels are.
-    """
-    agreed = {name: agreement(table.raw[name], table.raw[tasks[0]]) for name in votes}
-    found = [name for name in votes if agreed[name] >= MUCH_SHARED]
-    others = [name for name in votes if name not in found]
-    are_clear = len(tasks) == len(found) == 1 and not any(says("labels", name) for name in others)
-    return found if are_clear and all(agreed[name] < BY_CHANCE for name in others) else []
-
-
-BY_CHANCE, MUCH_SHARED = 1.0, 9.0
-"""Standard deviations by which lines of one example agree more often than by chance: where that is chance; and where
-half as much, and a quarter, would still be seen."""
 
 
 def _are_grades(table: Proposal, name: str) -> bool:

@@ -7,8 +7,9 @@ from collections.abc import Collection, Hashable, Iterator, Mapping
 from dataclasses import dataclass
 
 from pll.formats.class_groups import LEAST_AGREED_PEOPLE, amount
+from pll.formats.grouping import grouped
 from pll.formats.proposal import LEAST_SPLIT, Proposal, labels_among, labels_listed
-from pll.formats.tabular.cells import FEW, NEARLY_ALL, read_marks, spelling
+from pll.formats.tabular.cells import read_marks, spelling
 
 
 @dataclass(frozen=True)
@@ -77,9 +78,10 @@ def says_what_is_said(examples: Collection[Supported]) -> bool:
 
 
 def is_made_of_what_is_said(examples: Collection[Supported]) -> bool:
-    """Whether a column says what is said most beside it wherever there is one such label, and others beside it.
+    """Whether a program may have made a column of what is said beside it.
 
-    As the majority does, and the likeliest label.
+    It says what is said most wherever there is one such label, and others beside it, as the majority does and the
+    likeliest label; or always the same where the same is said, as the worst of all grades is.
 
     Parameters
     ----------
@@ -96,34 +98,10 @@ def is_made_of_what_is_said(examples: Collection[Supported]) -> bool:
     """
     most = [(one, [label for label in one.beside if one.share(label) == 1]) for one in examples if len(one.beside) > 1]
     split = [one.label == labels[0] for one, labels in most if len(labels) == 1]
-    return len(split) >= LEAST_SPLIT and all(split)
-
-
-def is_one_of_several(examples: Collection[Supported]) -> bool:
-    """Whether a column is nearly always among the labels that are said beside it, and not only the one said first.
-
-    What is first of those that may be right is a guess made with them, as the likeliest one is; another one that is
-    always among them was known.
-
-    Parameters
-    ----------
-    examples
-        As `supported` returns them, of sets.
-
-    Examples
-    --------
-    >>> sets = [{"fox": 1.0, "hen": 1.0}, {"hen": 1.0, "owl": 1.0}, {"owl": 1.0, "fox": 1.0}] * 9
-    >>> known, first = ["fox", "owl", "fox", "hen", "hen", "owl"] * 4 + ["fox", "hen", "owl"], ["fox", "hen", "owl"] * 9
-    >>> [is_one_of_several([*map(Supported, labels, sets)]) for labels in (known, first, known[1:] + known[:1])]
-    [True, False, False]
-    """
-    several = [one for one in examples if len(one.beside) > 1]
-    among = sum(one.label in one.beside for one in examples)
-    if among < NEARLY_ALL * len(examples) or len(several) < FEW or not says_what_is_said(examples):
-        return False
-    first = sum(next(iter(one.beside)) == one.label for one in several)
-    by_chance = sum(1 / len(one.beside) for one in several)
-    return first - by_chance < (len(several) - by_chance) / 2
+    by_said = grouped((frozenset(one.beside.items()), one.label) for one, _ in most)
+    again = {said: labels for said, labels in by_said.items() if len(labels) > 1}
+    is_function = sum(map(len, again.values())) >= 2 * LEAST_SPLIT and all(len({*own}) == 1 for own in again.values())
+    return (len(split) >= LEAST_SPLIT and all(split)) or is_function
 
 
 def _said_beside(table: Proposal, name: str) -> Iterator[list[tuple[str, float]]]:

@@ -122,7 +122,10 @@ def _ids_listed(table: Records) -> dict[str, Mapping[str, str]]:
         rows = [fields_in(_value_in(cell)) or [] for cell in cells] if nearly_all(_holds_objects, cells) else []
         if rows and not _answers_listed("", rows):
             for field, codes in _labels_by_field(cells):
-                ids = [name for name, some in zip(table.names, table.first, strict=True) if _are_codes(some, codes)]
+                own = [{str(one.get(field)) for one in row} for row in rows]
+                ids = [
+                    name for name, some in zip(table.names, table.first, strict=True) if _are_codes(some, own, codes)
+                ]
                 codes = dict(_labels_by_field(table.texts(at))).get(field, {}) if ids else codes
                 found |= dict.fromkeys(ids, codes)
     return found
@@ -140,10 +143,12 @@ def _labels_by_field(lists: Iterable[str | None]) -> Iterator[tuple[str, dict[st
             yield field, codes
 
 
-def _are_codes(cells: Cells, codes: Mapping[str, str]) -> bool:
-    """Whether several of these codes are nearly all that stands in cells."""
-    said = present_cells(cells)
-    return len({*said} & codes.keys()) > 1 and sum(cell in codes for cell in said) >= NEARLY_ALL * len(said)
+def _are_codes(cells: Cells, own: Sequence[Collection[str]], codes: Mapping[str, str]) -> bool:
+    """Whether nearly all cells are codes, no bare numbers, and of those that stand in the same row."""
+    said = [(cell, some) for cell, some in zip(cells, own, strict=True) if cell and cell.strip()]
+    are_own = sum(cell in some for cell, some in said) >= NEARLY_ALL * len(said)
+    kinds = {cell for cell, _ in said} & codes.keys()
+    return are_own and len(kinds) > 1 and not any(map(is_number, kinds))
 
 
 def _with_numbered_shares(table: Records, given: Mapping[str, str]) -> Records:

@@ -644,6 +644,7 @@ def _leave_majority(table: Proposal, name: str) -> None:
         is_voter = is_all and was == "annotator" and len(others) > MOST_MARKERS and not is_right
         is_voter = is_voter and says("settled", name)
         is_known = says_what("tested", name) or (says("gold", name) and _are_of_models(table, others))
+        is_known = is_known and not is_all
         if is_known and is_decided and not is_voter and ways and ways[0][1] == {name: "true_label"}:
             table.give(name, "true_label", why="what was found otherwise, and nearly what most say")
             return
@@ -681,7 +682,7 @@ def _is_decided(table: Proposal, name: str, split: Sequence[str]) -> bool:
     is_of_some = sum(blank) >= LEAST_BLANK * len(blank)
     are_models = _are_of_models(table, [*others])
     is_known = are_models and not says("machine", name) and not _is_majority(table, name)
-    is_so_called = says("standard", name) or (_is_of_people(name) and len(split) >= LEAST_SPLIT)
+    is_so_called = says("standard", name) or (_is_of_people(name) and bool(split))
     said = table.answers_given()
     beside = [n for n in table.raw if n != name and says("majority", n) and share_among(table.words(n), said)]
     is_beside = bool(beside) and not says_aggregate(name)

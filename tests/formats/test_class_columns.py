@@ -540,21 +540,29 @@ def test_labels_and_how_likely_each_is_in_one_cell_are_candidates(tmp_path: Path
     assert data.prior[:3].tolist() == [0.25, 0.75, 1.0]
 
 
-@pytest.mark.parametrize(("called", "role"), [("verdict", "keep"), ("gold", "true_label")])
+@pytest.mark.parametrize(("called", "first"), [("verdict", "keep"), ("gold", "true_label")])
 def test_what_a_panel_of_models_mostly_says_is_made_of_it_unless_it_is_called_the_truth(
-    tmp_path: Path, called: str, role: str
+    tmp_path: Path, called: str, first: str
 ) -> None:
-    """Nobody who decides is always of one opinion with the most: the other one is asked about, and made first."""
+    """Nobody who decides is always of one opinion with the most; a share of agreement is no majority."""
     rolls, rows = np.random.default_rng(2), []
     for k in range(70):
-        true, other = "xyz"[k % 3], "xyz"[(k + 1) % 3]
-        said = rolls.permutation([true, true, true, other, "xyz"[(k + 2) % 3]]) if k else [true, true, other, other]
-        rows.append([f"{k}.5", ", ".join(said), 0.5 + k % 2 / 2, true])
+        said = rolls.permutation(["xyz"[k % 3]] * 3 + ["xyz"[(k + 1) % 3], "xyz"[(k + 2) % 3]])
+        rows.append([f"{k}.5", ", ".join(said), 0.5 + k % 2 / 2, "xyz"[k % 3]])
     path = columns_in(tmp_path, ["size", "model_answers", "agreement", called], rows)
-    columns = formats.columns(path, options=ReadOptions(columns={"model_answers": "answers"}))
-    asked = question(columns)
-    assert {one.name: one.role for one in columns}[called] == role and (asked is None) is (called == "gold")
-    assert asked is None or asked.answers[0][1] == {called: role}
+    asked = question(formats.columns(path, options=ReadOptions(columns={"model_answers": "answers"})))
+    assert asked is not None and asked.answers[0][1] == {called: first}
+
+
+@pytest.mark.parametrize("name", ["rooms_total", "B. total"])
+def test_counts_and_their_sum_beside_a_label_are_what_is_learnt_from(tmp_path: Path, name: str) -> None:
+    rolls, stem = np.random.default_rng(1), name.removesuffix("total")
+    counts = rolls.integers(0, 5, (60, 3)).tolist()
+    header = ["area", *(f"{stem}{one}" for one in ("bed", "bath", "other")), name, "true_label"]
+    data = formats.read(
+        columns_in(tmp_path, header, [[f"{k}.5", *c, sum(c), "HL"[k % 2]] for k, c in enumerate(counts)])
+    )
+    assert {*data.class_names} == {"H", "L"} and data.annotations is None and len(data.feature_names) == 5
 
 
 def test_y_beside_labelling_functions_is_asked_about_and_not_learnt_from(tmp_path: Path) -> None:

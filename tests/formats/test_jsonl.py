@@ -230,20 +230,13 @@ def test_lists_of_answers_beside_the_records_are_columns(tmp_path: Path) -> None
     said = {who: [k % 3 if rolls.random() < 0.8 else rolls.choice([0, 1, 2, None]) for k in range(40)] for who in "abc"}
     items = [{"text": f"what somebody wrote, the {k}th time", "stars": k % 5} for k in range(40)]
     path = tmp_path / "run.json"
-    path.write_text(json.dumps({"label_names": ["ash", "oak", "elm"], "items": items, "answers": said, "seed": 1}))
+    names = {"0": "ash", "1": "oak", "2": "elm"}
+    path.write_text(json.dumps({"label_names": names, "items": items, "answers": said, "seed": 1}))
     asked = question(formats.columns(path))
     data = formats.read(path, columns=dict(asked.answers[0][1]) if asked else {})
     assert data.annotations is not None and {*data.annotations.annotator_names} == {*said}
     assert data.annotations.n_answers == sum(one is not None for own in said.values() for one in own)
     assert {*data.class_names} == {"ash", "oak", "elm"} and data.texts is not None
-
-
-@pytest.mark.parametrize("first", [0, 1])
-def test_numbers_are_names_of_a_list_only_where_they_begin_at_nought(tmp_path: Path, first: int) -> None:
-    rows = [{"width": k + 0.5, "candidate_labels": [first + k % 3, first + (k + 1) % 3]} for k in range(30)]
-    path = tmp_path / "all.json"
-    path.write_text(json.dumps({"classes": ["ash", "oak", "elm"], "rows": rows}))
-    assert formats.read(path).class_names == (("1", "2", "3") if first else ("ash", "elm", "oak"))
 
 
 @pytest.mark.parametrize("field", ["choices", "options", "answers"])

@@ -106,7 +106,7 @@ def test_facts_that_come_in_twos_are_no_pairs(tmp_path: Path) -> None:
 def test_the_likeliest_of_many_are_candidates_with_how_likely_each_is(
     tmp_path: Path, names: tuple[str, str], words: list[str], from_the_last: bool
 ) -> None:
-    """Whatever the shares add up to, and in whatever order the columns stand; what was found out is the truth."""
+    """Whatever the shares add up to, and in whatever order the columns stand; what was found out is asked about."""
     rolls, rows = random.Random(9), list[list[str]]()
     for k in range(60):
         shares = sorted((0.1 + rolls.random() for _ in range(3)), reverse=True)
@@ -120,7 +120,7 @@ def test_the_likeliest_of_many_are_candidates_with_how_likely_each_is(
     assert {*data.class_names} == {*words} and data.feature_names == ("width",)
     assert data.candidates is not None and (data.candidates.sizes == 3).all()
     assert data.prior is not None and abs(data.prior[:3].sum() - 1) < 1e-6 and data.prior[:3].std() > 0
-    assert not data.categories and asked is None
+    assert not data.categories and asked is not None and "checked_by_botanist" in asked.text
     assert data.y is not None and data.class_names[data.y[0]] == rows[0][-1]
 
 

@@ -1188,7 +1188,8 @@ def objects_in(name: str, cells: Cells) -> tuple[str, Cells]:
         return len(values) > 0 and (are_counts or abs(sum(values.values()) - 1) <= 1.02 - COVERED)
 
     if all(nearly_all(lambda cell: bool(pairs_in(cell)), some) for some in (cells[:FEW], cells)):
-        if are_weights(cells):
+        is_called_so = plain_name(name) in USUAL["candidates"] or not WORDS["candidate"].isdisjoint(words_of(name))
+        if are_times(cells) or (is_called_so and are_weights(cells)):  # what soil is made of are shares, too
             return "shares", list(map(names_shared, cells))
         return ("voters" if _are_whose([pairs_in(cell) for cell in cells]) else ""), cells
     ends = ("}", "```", "}]", "]]", ")]", ")")

@@ -127,7 +127,9 @@ def _joined_tables(path: Path) -> Records | None:
     left, notes = joined(tables) if len(tables) > 1 else (tables, list[str]())
     rows = {name: table.rows for name, table in left.items()}
     largest, *others = sorted(rows, key=rows.__getitem__, reverse=True) or [""]
-    if not largest or any(2 * rows[name] > rows[largest] for name in others):
+    own = {*left[largest].names} if largest else set()  # parts of one table have the same fields
+    are_parts = any(2 * len(own & {*left[name].names}) > len(own) for name in others)
+    if not largest or are_parts or any(2 * rows[name] > rows[largest] for name in others):
         return None
     notes += [f"The list {largest} was read; there is also {listing(others)}."] if others else []
     return replace(left[largest], notes=(*left[largest].notes, *notes))

@@ -137,7 +137,7 @@ def codes_of_fields(fields: Mapping[str, Any]) -> Codes:
         is_book = bool(_BOOK.search(" ".join(words_of(field)))) or not words.isdisjoint({*WORDS["labels"], "rule"})
         if not isinstance(said, dict) or not is_book or not words.isdisjoint(WORDS["people"]):
             continue
-        are_names = all(isinstance(name, str) and name and not is_number(name) for name in said.values())
+        are_names = all(isinstance(name, str) and name[:1].isalpha() for name in said.values())
         if are_names and 1 < len(said) <= MOST_CODES and len({*said.values()}) == len(said):
             are_short = all(len(code) <= LONGEST_CODE and len(name) <= LONGEST_NAME for code, name in said.items())
             found |= {field: said} if are_short else {}

@@ -154,6 +154,8 @@ def headline(metrics: Mapping[str, float | None], health: Health | None = None) 
     ('> 99 %', 'expected to be right')
     >>> headline({"transductive_accuracy": None, "mean_confidence": 0.8})
     ('–', 'how sure is not known')
+    >>> headline({"expected_accuracy": 0.832}, Health("unchecked"))
+    ('83 %', 'expected to be right, not checked')
     >>> headline({"expected_accuracy": 0.5}, Health("unhealthy"))
     ('–', 'not to be trusted yet')
     >>> headline({"label_accuracy": 1.0, "known_labels": 30}, Health("healthy", expected=0.951))
@@ -164,8 +166,9 @@ def headline(metrics: Mapping[str, float | None], health: Health | None = None) 
     if right is None:
         if health is not None and health.verdict == "unhealthy":
             return "–", "not to be trusted yet"
-        expected = metrics.get("expected_accuracy")
-        return ("–", "how sure is not known") if expected is None else (likely(expected), "expected to be right")
+        expected, unchecked = metrics.get("expected_accuracy"), health is not None and health.verdict == "unchecked"
+        words = f"expected to be right{', not checked' * unchecked}"
+        return ("–", "how sure is not known") if expected is None else (likely(expected), words)
     of_labelled = f" ({round(right * n_labelled):,} of {n_labelled:,} known)" if n_labelled else ""
     of_all = "" if health is None or health.foretold is None else f"; {likely(health.foretold)} of all expected"
     return percent(right), f"right{of_labelled}{of_all}"

@@ -232,6 +232,7 @@ def _is_the_truth(table: Proposal, said: _Said, name: str, *, is_sure: bool) -> 
     is_called_so = is_called_so and not (says("people", name) or says("machine", name) or LIKE_A_MODEL.search(name))
     of_voters = {word for one in said.voters if one != name for word in words_of(said.own[one])}
     is_called_so = is_called_so and of_voters.isdisjoint(words_of(called))
+    is_called_so = is_called_so and words_of(called)[-1:] not in (("by",), ("via",), ("in",), ("at",))  # who, or how
     is_called_so = is_called_so and not _may_be_called(called, said.own.values())
     return is_called_so and not is_made_of_what_is_said(examples) and says_what_is_said(examples)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path, PurePosixPath
 
@@ -11,7 +12,7 @@ from pll.formats.archive import Members
 from pll.formats.base import ReadOptions
 from pll.formats.images import TABLES, ImageZip
 from pll.formats.tabular.builder import TableFormat
-from pll.formats.tabular.parts import are_one_a_person
+from pll.formats.tabular.parts import people_among
 from pll.formats.tools.records import RecordFormat
 from pll.images import PICTURE_SUFFIXES
 
@@ -19,18 +20,24 @@ from pll.images import PICTURE_SUFFIXES
 def in_one_archive(paths: Sequence[Path]) -> dict[str, bytes] | None:
     """Return what one archive of some files holds, by name within; None where they are not read as one.
 
-    They are tables with the answers of a person each; or pictures that nothing says the labels of, and tables.
+    They are tables with the answers of a person each, and perhaps one of what these answered about; or pictures that
+    nothing says the labels of, and tables. Files of one name are numbered.
     """
     try:
         tables, pictures = {}, dict[str, bytes]()
-        for path in paths:
+        times = Counter(path.name for path in paths)
+        names = [path.name if times[path.name] == 1 else f"{k}/{path.name}" for k, path in enumerate(paths, start=1)]
+        for name, path in zip(names, paths, strict=True):
             form = detect(path)
             if isinstance(form, TableFormat) and not isinstance(form, RecordFormat):
-                tables[path.name] = form.table(path, ReadOptions())
+                tables[name] = form.table(path, ReadOptions())
             elif pictures or not isinstance(form, ImageZip) or not (pictures := _without_labels(path)):
                 return None
-        if len(tables) + bool(pictures) == len(paths) and tables and (pictures or are_one_a_person([*tables.values()])):
-            return {**pictures, **{path.name: path.read_bytes() for path in paths if path.name in tables}}
+        people = {} if pictures else people_among([*tables.values()])
+        are_of_people = len(people) > 1 and len(people) >= len(tables) - 1
+        if len(tables) + bool(pictures) == len(paths) and tables and (pictures or are_of_people):
+            read = {name: path.read_bytes() for name, path in zip(names, paths, strict=True) if name in tables}
+            return {**pictures, **read}
     except UserError:
         pass  # the error comes when the files are read
     return None

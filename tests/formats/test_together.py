@@ -67,3 +67,28 @@ def test_answers_are_joined_with_pictures_that_no_folder_sorts(tmp_path: Path) -
     data = joined_votes([votes], Source("leaves.zip", str(leaves))).load()
     assert data.annotations is not None and data.annotations.n_answers == 36
     assert data.pictures is not None and sorted(data.row_ids) == sorted(NAMES)
+
+
+@pytest.mark.parametrize("same", [True, False])
+@pytest.mark.parametrize("beside", [True, False])
+def test_files_of_a_person_each_and_one_of_what_they_answered_about_are_one_archive(
+    tmp_path: Path, same: bool, beside: bool
+) -> None:
+    paths = []
+    for at, who in enumerate(("ann", "bob", "cem")):
+        path = tmp_path / who / ("labels.csv" if same else f"labels_{who}.csv")
+        path.parent.mkdir()
+        lines = [f"t{k},{'xyz'[(k + (k % 5 == at)) % 3]}" for k in range(30) if k % 7 != at]
+        path.write_text("\n".join(["id,label", *lines]) + "\n")
+        paths.append(path)
+    if beside:
+        texts = [f"t{k},what somebody wrote to us the {k}th time" for k in range(30)]
+        (tmp_path / "texts.csv").write_text("\n".join(["id,text", *texts]) + "\n")
+        paths.append(tmp_path / "texts.csv")
+    files = in_one_archive(paths)
+    assert files is not None and len(files) == len(paths)
+    (tmp_path / "all.zip").write_bytes(zipped(files))
+    data = formats.read(tmp_path / "all.zip")
+    assert data.annotations is not None and data.annotations.n_annotators == 3 and data.y is None
+    assert data.annotations.n_answers == sum(k % 7 != at for k in range(30) for at in range(3))
+    assert (data.texts is not None) is beside

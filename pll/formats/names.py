@@ -57,7 +57,11 @@ NUMBERED = re.compile(
 GRID = re.compile(r"(?P<question>.+?)\s*\[(?P<item>[^\[\]]+)\]", re.DOTALL)
 """A column of a grid of a form: the question, and in brackets what it is about."""
 
-NAMED = re.compile(rf"(?:{_PEOPLE})[ _.-]+.{{1,40}}", re.IGNORECASE)
+NAMED = re.compile(
+    rf"(?:{_PEOPLE})[ _.-]+.{{1,40}}|(?-i:(?:Dr|Prof|PD|Mr|Mrs|Ms)\.? (?=[A-Z])).{{1,40}}",  # DR: a disease
+    re.IGNORECASE,
+)
+"""A column that is called as one of some people, by what they do or by a title."""
 
 OPTION_COLUMN = re.compile(
     r"(?:candidate|option|choice|alternative|possible[ _]label)[ _.-]*(?:\d{1,4}|[a-h])", re.IGNORECASE

@@ -29,6 +29,7 @@ from pll.formats.tabular.cells import (
     NEARLY_ALL,
     SEPARATORS,
     Cells,
+    are_dates,
     are_texts,
     guess_separator,
     is_measured,
@@ -322,6 +323,9 @@ def by_hand(table: Proposal) -> None:
     are_voters = len(alike) > 1 or (full and not table.holds_sets(name))
     if are_voters or (truth and share_among(table.truth(), table.words(name)) < NEARLY_ALL):
         return  # voters, one of whom was not sure; or a feature
+    if unsure and not pair and says("possible", name) and not _may_be_others(table, name):
+        table.give(name, "candidates", why="called as what is possible")
+        return
     table.give_all([name, *alike], "keep")
     known = f", and {alike[0]} the true label" if alike else ""
     voters = ("each column is one voter's answers", dict.fromkeys([name, *alike], "annotator"))
@@ -336,6 +340,13 @@ def by_hand(table: Proposal) -> None:
         ("only carried along", dict.fromkeys([name, *alike], "keep")),
         ("nobody's labels: learn from it", {name: "category"} | dict.fromkeys(alike, "category")),
     )
+
+
+def _may_be_others(table: Proposal, name: str) -> bool:
+    """Whether what a column calls possible may be no labels: persons, dates, or another column is called as labels."""
+    others = [one for one in table.raw if one != name and says("labels", one)]
+    are_dated = are_dates([part for cell in present_cells(table.cells[name]) for part in re.split(r"[,;|/]", cell)])
+    return bool(others) or are_dated or words_of(name)[-1:] == ("by",) or bool(table.having("true_label"))
 
 
 def beside_known(table: Proposal) -> list[str]:

@@ -444,8 +444,19 @@ MOST_KINDS_OF_TRIALS = 3
 
 def _workers(table: Proposal) -> list[str]:
     named = which(table, "!object", "!titles")
-    usual = [*table.usual("worker", named), *which(table, "repeats", "mails", among=named)]
+    people = [name for name in named if _says_people(name)]
+    usual = [*table.usual("worker", named), *people, *which(table, "repeats", "mails", among=named)]
     return sorted(dict.fromkeys(usual), key=lambda name: not all(table.raw[name]))  # who is always named first
+
+
+def _says_people(name: str) -> bool:
+    """Whether a name says people who label, and nothing else.
+
+    >>> _says_people("determiner"), _says_people("pathologist_id"), _says_people("name"), _says_people("judge comment")
+    (True, True, False, False)
+    """
+    words = {*words_of(name)} - {"id", "name", "code"}
+    return bool(words) and words <= WORDS["people"]
 
 
 def _keys(table: Proposal) -> Iterator[str]:

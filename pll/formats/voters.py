@@ -1110,14 +1110,20 @@ def _called_labels(names: Sequence[str]) -> list[str]:
 
 
 def coded(table: Proposal) -> None:
-    """Columns of numbers that a codebook of the file has names for, and that agree, may be votes: the user is asked."""
+    """Columns of numbers that a codebook of the file has names for, and that agree, may be votes: the user is asked.
+
+    Not where all are called as people are, as of words.
+    """
     codes = {int(code) for code in table.numbers_named() if code.isdecimal()}
     groups = graded(table) if len(codes) > 1 else []
     numbers = {name: grades_in(table.raw[name], table.numbers_named()) for names in groups for name in names}
     groups = [[name for name in some if name not in set_apart(table, some, by_name=False)] for some in groups]
     if groups := [names for names in groups if all({*numbers[name]} <= {*codes, None} for name in names)]:
-        every = listing([name for names in groups for name in names], limit=12)
-        ask_whose(table, f"{every} hold codes of the codebook", groups, "feature")
+        every = [name for names in groups for name in names]
+        if len(groups) == 1 and all(NAMED.fullmatch(name) or NUMBERED.fullmatch(name) for name in every):
+            table.give_all(every, "annotator")
+        else:
+            ask_whose(table, f"{listing(every, limit=12)} hold codes of the codebook", groups, "feature")
 
 
 def grades(table: Proposal) -> None:

@@ -219,6 +219,15 @@ def test_numbers_that_a_codebook_names_are_asked_about_however_large(tmp_path: P
     assert data.y is not None and (data.y >= 0).sum() > 20
 
 
+@pytest.mark.parametrize(("names", "is_asked"), [("Dr. Rao,Prof. Lind,Dr Hsu", False), ("work,home,leisure", True)])
+def test_codes_of_columns_called_as_people_are_answers_as_words_are(tmp_path: Path, names: str, is_asked: bool) -> None:
+    rows = [[f"k{k}", *row] for k, row in enumerate(answers(list("123"), 90))]
+    lines = [["Code", "Meaning"], ["1", "never"], ["2", "seldom"], ["3", "often"]]
+    data, asked = first_answers(workbook(tmp_path / "t.xlsx", Data=[["id", *names.split(",")], *rows], Codes=lines))
+    assert (asked is not None) is is_asked and {*data.class_names} == {"never", "seldom", "often"}
+    assert data.annotations is not None and data.annotations.annotator_names == tuple(names.split(","))
+
+
 def test_a_data_dictionary_of_redcap_names_ticks_and_codes(tmp_path: Path) -> None:
     """Options that were ticked are called as they are meant, and so is what was found in the end."""
     rolls, names = random.Random(6), ["naevus", "melanoma", "keratosis"]

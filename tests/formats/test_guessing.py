@@ -534,9 +534,20 @@ def test_words_after_the_labels_are_about_the_labelling_where_what_is_learnt_fro
 
 def test_a_few_sets_of_words_that_recur_are_enough() -> None:
     sets: list[str | None] = ["size", "price", "size; delivery", "quality", "delivery", "price; size"] * 5
-    assert answered(possible=sets, width=["1.5"] * 30)["possible"] == "candidates"
+    assert answered(aspects=sets, width=["1.5"] * 30)["aspects"] == "candidates"
     voters = roles(A=sets, B=["size", "price", "size"] * 10, C=["price", "price", "quality"] * 10)
     assert set(voters.values()) == {"annotator"}  # one of whom named two labels in some rows
+
+
+@pytest.mark.parametrize("name", ["possible species", "Mögliche Arten", "ID_possible", "espèces possibles"])
+def test_sets_called_possible_are_the_candidates_unless_another_column_is_called_labels(name: str) -> None:
+    sets: list[str | None] = ["alba", "nigra", "alba / nigra", "rubra", "nigra / rubra", "alba"] * 5
+    kinds: list[str | None] = ["statin", "opioid", "nsaid"] * 10
+    assert roles(**{"width": ["1.5"] * 30, name: sets})[name] == "candidates"
+    assert roles(**{"width": ["1.5"] * 30, name: sets, "drug class": kinds})[name] == "keep"  # asked about
+    voters = roles(**{name: sets, **dict(zip(("ann1", "ann2", "ann3"), _votes(["pos", "neg"], rows=30), strict=True))})
+    assert voters[name] != "candidates"
+    assert roles(**{"width": ["1.5"] * 30, "suggested by": sets})["suggested by"] == "keep"
 
 
 @pytest.mark.parametrize("mark", [", ", "; "])
@@ -811,8 +822,8 @@ def test_signs_of_a_finding_are_no_votes_beside_sets_of_labels() -> None:
     }
     names = ["adenoma", "carcinoid", "squamous"]
     sets: list[str | None] = [" / ".join(rolls.sample(names, 1 + k % 2)) for k in range(60)]
-    found = answered(**signs, **{"possible diagnoses": sets})
-    assert found["possible diagnoses"] == "candidates" and {found[name] for name in signs} == {"category"}
+    found = answered(**signs, **{"diagnoses": sets})
+    assert found["diagnoses"] == "candidates" and {found[name] for name in signs} == {"category"}
 
 
 def test_who_is_asked_of_some_is_a_voter_where_what_came_of_it_stands_beside() -> None:

@@ -129,7 +129,7 @@ def lines_in(
     return {column.name: column.role for column in columns}, question(columns) is not None
 
 
-@pytest.mark.parametrize("who", ["reader", "rater"])
+@pytest.mark.parametrize("who", ["reader", "rater", "determiner", "pathologist_id", "Bestimmer"])
 @pytest.mark.parametrize("beside", ["repeat instance", "how certain", "handle_time_s"])
 def test_what_counts_or_times_the_lines_or_says_how_sure_one_was_is_no_label(
     tmp_path: Path, who: str, beside: str

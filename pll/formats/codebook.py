@@ -117,9 +117,10 @@ def codes_in(title: str, rows: Sequence[Sequence[str | None]]) -> Codes:
 
 
 def codes_of_fields(fields: Mapping[str, Any]) -> Codes:
-    """Return what the fields beside the records of a file of JSON say that codes mean: an object of names by code.
+    """Return what the fields beside the records of a file of JSON say that codes mean.
 
-    That is one that is called as labels, codes or rules are, and not as people.
+    That is an object of names by code, or a list of names, whose codes count from 0, that is called as labels, codes or
+    rules are, and not as people.
 
     Parameters
     ----------
@@ -130,9 +131,12 @@ def codes_of_fields(fields: Mapping[str, Any]) -> Codes:
     --------
     >>> codes_of_fields({"rules": {"R1": "spam", "R2": "attack"}, "raters": {"1": "Ann", "2": "Bob"}, "tags": ["x"]})
     {'rules': {'R1': 'spam', 'R2': 'attack'}}
+    >>> codes_of_fields({"label_names": ["spam", "attack"], "models": ["gpt", "qwen"]})
+    {'label_names': {'0': 'spam', '1': 'attack'}}
     """
     found = dict[str, dict[str, str]]()
-    for field, said in fields.items():
+    for field, value in fields.items():
+        said = {str(code): name for code, name in enumerate(value)} if isinstance(value, list) else value
         words = {word.removesuffix(end) for word in words_of(field) for end in ("", "s", "es")}
         is_book = bool(_BOOK.search(" ".join(words_of(field)))) or not words.isdisjoint({*WORDS["labels"], "rule"})
         if not isinstance(said, dict) or not is_book or not words.isdisjoint(WORDS["people"]):

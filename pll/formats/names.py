@@ -10,7 +10,7 @@ from contextlib import suppress
 
 from pll.errors import UserError
 from pll.formats.checks import shorten
-from pll.formats.forms import USUAL, WORDS, plain_name
+from pll.formats.forms import USUAL, WORDS, plain_name, words_of
 from pll.formats.label_frame import RESULT_COLUMNS
 
 LABEL_COLUMNS = ("id", "candidates", "true_label", "split")
@@ -184,11 +184,13 @@ def is_named_id(name: str) -> bool:
     --------
     >>> [
     ...     is_named_id(name)
-    ...     for name in ("case", "Fall-Nr.", "TicketID", "回答者ID", "Código da obra", "Essay #", "# of rooms", "width")
+    ...     for name in ("case", "Fall-Nr.", "TicketID", "回答者ID", "Código da obra", "Essay #", "# of rooms", "n_ids")
     ... ]
     [True, True, True, True, True, True, False, False]
     """
     bare = name.partition(" (")[0]
+    if name.casefold().endswith("ids") and words_of(name)[:1] and words_of(name)[0] in WORDS["number_of"]:
+        return False  # `n_ids`: how many
     plain = "".join(one for one in unicodedata.normalize("NFKD", bare) if not unicodedata.combining(one))
     is_usual = plain_name(name) in USUAL["id"]
     return is_usual or _NAMED_ID.fullmatch(plain) is not None or _CAMEL_ID.fullmatch(plain) is not None

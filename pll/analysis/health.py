@@ -139,6 +139,8 @@ class Health:
         Share of the labels that is expected to be right, the mean confidence; None where it is not known.
     doubts
         Why that may be too much, as sentences.
+    is_asked
+        Whether models that had not learnt from an example were asked about it, in vain perhaps.
     """
 
     verdict: str
@@ -146,6 +148,7 @@ class Health:
     evidence: Evidence | None = None
     expected: float | None = None
     doubts: tuple[str, ...] = ()
+    is_asked: bool = False
 
     @property
     def is_healthy(self) -> bool:

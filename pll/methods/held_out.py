@@ -120,8 +120,8 @@ OUTSIDE_NOTE = (
 )
 """Measured on five classes, .1 and .25 of the sets without the truth."""
 PRIOR_NOTE = (
-    "Nothing measures how sure the given probabilities are: that takes features that tell the labels, and other ones "
-    "than the probabilities were made of."
+    "How sure the labels are cannot be found out: that takes features that tell the labels, and other ones than the "
+    "given probabilities were made of. Bring such columns, or review a sample."
 )
 COMPANION_NOTE = (
     "Some labels often come together in a set. Where they also come together in the thing itself, no set tells which "

@@ -87,7 +87,7 @@ class ReviewStatus:
         '60 labels. 52 certain, 8 worth a look. 40 taken as right, as the only candidate. About 3 of the other 12 \
 may be wrong.'
         >>> ReviewStatus(60, 52, wrong=2.6, is_checked=False).sentence
-        '60 labels. 52 certain, 8 worth a look. Over 3 of the 52 may be wrong.'
+        '60 labels. 52 certain, 8 worth a look. 3 or more of the 52 may be wrong.'
         >>> ReviewStatus(60, is_known=False).sentence
         '60 labels. How sure they are is not known.'
         >>> ReviewStatus(60, 50, wrong=0.2, decided=21, corrected=5, refused=1, unsure=2).sentence
@@ -114,8 +114,9 @@ may be wrong.'
         if self.is_checked and self.wrong < 0.5:
             wrong = f" Hardly any of {these} should be wrong."
         else:
-            about = "About" if self.is_checked else "Over"
-            wrong = f" {about} {max(1, round(self.wrong)):,} of {these} may be wrong."
+            few = f"{max(1, round(self.wrong)):,}"
+            few = f"About {few}" if self.is_checked else f"{few} or more"
+            wrong = f" {few} of {these} may be wrong."
         return given + wrong * bool(left)
 
     @property

@@ -141,7 +141,7 @@ class FitLoop:
         self._on_step = on_step
         self._step_began: tuple[float, float] | None = None  # its share then, and the time
         self._find_out_wanted = find_out
-        self._is_skipped = self._is_cut = False
+        self._is_skipped = self._is_cut = self._is_asked = False
         self._ranks = ranks
         self._saved_at = time.monotonic()
         self._saving = 0.0  # seconds that the latest checkpoint took
@@ -571,8 +571,10 @@ class FitLoop:
             self._ask(step, by_itself, lambda: self.folder.put_arrays(HELD_OUT_SO_FAR, after | step.state()))
         except UserError as error:  # for example too few examples of a kind in a part
             self.folder.log(f"how sure the labels are is not known: {error}")
+            self._is_asked = True
             return None
-        return None if self._is_skipped else step
+        self._is_asked = not self._is_skipped
+        return step if self._is_asked else None
 
     def _temperatures(self, step: HeldOut | None, *, may_train: bool, by_itself: bool) -> tuple[float, ...]:
         """Return the temperatures of predictions; where votes say how sure labels are, of two models of halves."""
@@ -656,7 +658,7 @@ class FitLoop:
             health.are_given_checked(labels, train.y),
         )
         given = [] if are_checked else health.doubt_of_given(labels)
-        return health.health_of(
+        verdict = health.health_of(
             self.rows,
             final,
             sets,
@@ -668,6 +670,7 @@ class FitLoop:
             votes_alone=not self.estimator.needs_features,
             others=(*health.refuted_by_truth(labels, train.y), *copied),
         )
+        return replace(verdict, is_asked=self._is_asked)
 
 
 def known_weights(step: HeldOut) -> Weights | None:

@@ -30,7 +30,7 @@ from pll.runs.snapshots import Snapshot
 from pll.ui import access_panel, session
 from pll.ui.data import server_data, upload
 from pll.ui.format import plain
-from pll.ui.routes import address
+from pll.ui.routes import address, link
 from pll.ui.run_view import RunView, run_view, view_of
 from pll.ui.train.views import EXPERT_VIEWS, VIEWS
 from pll.ui.widgets import beside, button, choose_one, choose_several, download, show_error
@@ -61,6 +61,8 @@ def page(kind: session.Kind, follow: Callable[[Run], None], prepare: Callable[[]
         show_error(error, icon="link_off")
         if is_link:
             button("Continue without this link", st.query_params.clear, key="without-link")
+        else:
+            link("home", "All runs")
     if run is not None:
         follow(run)
     elif not is_link:

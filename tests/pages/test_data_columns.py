@@ -240,6 +240,17 @@ def test_corrected_roles_outlast_a_reload_but_no_new_upload(open_page: Any) -> N
     assert role_above(page, "Dan").value == role_above(open_page("data", open=name), "Dan").value == "annotator"
 
 
+def test_the_answer_to_a_question_outlasts_a_reload(open_page: Any) -> None:
+    said = ["late", "late", "lost", "lost", "lost", "lost", "late", "late", "late"]
+    lines = [(f"T-{k}", who, said[(3 * k + at) % 9]) for k in range(30) for at, who in enumerate("ABC")]
+    table = "\n".join(["Ticket,Von,Urteil", *(",".join(line) for line in lines)]).encode()
+    page = bring(open_page("data"), "lines.csv", table)
+    (asked,) = (radio for radio in page.radio if "one answer" in radio.label)
+    told = understood(asked.set_value(0).run())
+    again = open_page("data", open=hashlib.sha256(table).hexdigest()[:16])
+    assert understood(again) == told and not any("one answer" in radio.label for radio in again.radio)
+
+
 def test_several_columns_are_corrected_at_once_under_details(open_page: Any) -> None:
     table = "size,dent,scratch\n" + "".join(f"{k}.5,{k % 4},{k % 3 + 1}\n" for k in range(12))
     page = bring(open_page("data"), "votes.csv", table.encode())

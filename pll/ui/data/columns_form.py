@@ -139,18 +139,23 @@ def _sheets(path: str, name: str, sha256: str) -> list[str]:
 
 def _answer(source: Source, open_question: Question) -> Mapping[str, str] | None:
     """The roles that a person chose where names and types leave several open; None until then."""
+    key = f"asked-{open_question.text}-{_key(source)}"
+    known: Mapping[str, str] = source.options.get("columns", {})
 
-    def forget() -> None:
+    def keep() -> None:  # for a reload, which asks no more
         if not open_question.columns.isdisjoint(_explicit_roles(source)):  # stored with the answer before
             _keep_roles(source, {})
+        else:
+            answered = open_question.answers[st.session_state[key]][1]
+            _write(_file(_key(source)), Reading(roles={**known, **answered}, file=source.name))
 
     answer = st.radio(
         plain(open_question.text),
         range(len(open_question.answers)),
         index=None,
         format_func=lambda at: capital(open_question.answers[at][0]),
-        key=f"asked-{open_question.text}-{_key(source)}",
-        on_change=forget,
+        key=key,
+        on_change=keep,
         persist_state="session",
     )
     return None if answer is None else open_question.answers[answer][1]

@@ -75,10 +75,11 @@ def _found(now: Scene) -> str:
 
 def _onward(now: Scene, status: ReviewStatus) -> None:
     """Show the next steps; the download stands out where the run is healthy."""
-    is_healthy = now.snapshot.health is not None and now.snapshot.health.is_healthy
-    may_find_out = now.snapshot.state == "finished" and session.registry().may(now.run, "owner")
+    health = now.snapshot.health
+    is_left_out = not status.is_known and not (health and health.is_asked) and now.snapshot.state == "finished"
+    may_find_out = is_left_out and session.registry().may(now.run, "owner")
     with beside():
-        if not status.is_known and may_find_out:
+        if may_find_out:
             button(
                 "Find out how sure",
                 controls.find_out,
@@ -91,7 +92,7 @@ def _onward(now: Scene, status: ReviewStatus) -> None:
         many = f" {status.doubtful:,}" if status.doubtful else ""
         if st.button(f"Review{many}", icon=":material/rate_review:", key="review"):
             go("review", run=now.run.id)
-        download.in_hand(now.run, is_first=is_healthy and (status.is_known or not may_find_out))
+        download.in_hand(now.run, is_first=bool(health and health.is_healthy) and not may_find_out)
         if st.button("Other formats", type="tertiary", key="export"):
             go("export", run=now.run.id)
         if st.button("Compare with other methods", type="tertiary", key="compare"):

@@ -57,6 +57,11 @@ def with_pairs(table: Records, given: Mapping[str, str]) -> Records:
     # not numbers beside other numbers: where a thing was, and how much of it
     sure = [kind for kind, names in numbered.items() if not has_sets and _says_how_sure(names.values())]
     scored = [(one, other) for one, other in scored if _are_words(cells[one]) or other in sure]
+    ours = [one for one, _ in scored if {*numbered[one].values()}.isdisjoint(given)]
+    codes = _codes_of({one: cells[one] for one in ours})
+    beside = [name for kind in codes for name in numbered[kind].values()]
+    table = replace(table, roles={**dict.fromkeys(beside, "keep"), **table.roles})
+    scored = [(one, other) for one, other in scored if one not in codes]
     if len({one for one, _ in scored}) == 1:
         (one, other), *_ = scored
         columns = [*numbered[one].values(), *numbered[other].values()]
@@ -103,6 +108,20 @@ def _with_shares(table: Records, at: Sequence[int], called: str) -> Records:
     note = f"Columns {said} were read as candidates, and {sure} as how likely each is."
     read = replace(table, roles={name: "candidates", **table.roles}, notes=(*table.notes, note))
     return read.with_columns({name: [row or None for row in rows]}, at)
+
+
+def _codes_of(labels: Mapping[str, Sequence[Cells]]) -> list[str]:
+    """Of groups of columns those that hold a code of each label in the longest words: `Q90`, where `Paris` is.
+
+    >>> cells = {"qid": [["Q90", "Q60"] * 3], "name": [["Paris", "New York"] * 3]}
+    >>> _codes_of(cells), _codes_of({**cells, "size": [["big", "big", "small"] * 2]})
+    (['qid'], ['qid'])
+    """
+    said = {kind: [cell or "" for column in columns for cell in column] for kind, columns in labels.items()}
+    longest = max(said, key=lambda kind: sum(map(len, said[kind])), default="")
+    names = said.get(longest, [])
+    codes = [kind for kind in said if kind != longest and len({*said[kind]}) == len({*names})]
+    return [kind for kind in codes if len({*zip(said[kind], names, strict=True)}) == len({*names})]
 
 
 def _listed(said: str | list[str]) -> list[str]:

@@ -233,7 +233,7 @@ def persons(table: Proposal) -> None:
     is_one = len(words) <= max(7, len(items) // 3) and 3 * len(items) >= 2 * (len(table.raw) - 1)
     if not (person and len(items) >= max(10, 2 * rows) and is_one):
         least = LEAST_NUMBERED if sent else 2 * LEAST_NUMBERED
-        may_be = sent or (distinct and not table.usual("true_label", table.open()))
+        may_be = sent or ((distinct or numbers) and not table.usual("true_label", table.open()))
         numbered = _alike(table, _without_number, least) or _alike(table, _without_numbers, least) if may_be else []
         numbered = [n for n in numbered if not are_ranked(table, n)]  # as the five likeliest of a model
         has_truth = bool(table.usual("true_label", table.open()))

@@ -8,6 +8,7 @@ file.
 
 from __future__ import annotations
 
+import math
 import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -514,7 +515,7 @@ class Fields:
 
 
 def _with_answers(table: Records, given: Mapping[str, str]) -> Records:
-    """The table with answers in place of lists of objects, and of objects of people by class.
+    """The table with answers in place of lists of objects, or of lists of words, and of objects of people by class.
 
     Where several fields of the objects may say who and what, each pair is a column, to be asked about. What a person
     says is another thing stays.
@@ -526,12 +527,12 @@ def _with_answers(table: Records, given: Mapping[str, str]) -> Records:
         called = name.strip()
         if called in signed or given.get(called, OF_LABELS[0]) not in OF_LABELS:
             continue
-        are_lists = nearly_all(_holds_objects, cells)
+        are_lists = nearly_all(_holds_objects, cells) or nearly_all(_holds_words, cells)
         are_objects = table.form is None and nearly_all(_begins_object, cells)
         if not are_lists and not (are_objects and answers_by_class(map(_value_in, cells))):
             continue
         at = table.names.index(name)
-        values = [row[name] for row in table.values([at])]
+        values = [_as_objects(row[name]) for row in table.values([at])]
         if are_lists:  # of whom each may say itself who and what
             new, note = _answers_in_lists(called, values, say_who=objects_in(called, cells)[0] == "voters")
         else:
@@ -560,6 +561,20 @@ def _uncounted(name: str, states: Mapping[str, int]) -> str:
     """What to say of answers that do not count, by their state; "" where all count."""
     said = ", ".join(f"{state} ({n:,})" for state, n in states.items())
     return Note(f"Answers in {name} that do not count, by their state: {said}.", kind="states") if states else ""
+
+
+def _as_objects(value: Any) -> Any:
+    """Lists of words in a list as objects, whose fields are called by their place; anything else as it is.
+
+    >>> _as_objects([["ann", "cat"], ["bob", "dog"]]), _as_objects(["cat"])
+    ([{'1': 'ann', '2': 'cat'}, {'1': 'bob', '2': 'dog'}], ['cat'])
+    """
+    are_lists = isinstance(value, list) and all(isinstance(one, list) for one in value)
+    return [{str(at): part for at, part in enumerate(one, 1)} for one in value] if are_lists else value
+
+
+def _holds_words(cell: str) -> bool:
+    return re.match(r'\s*\[\s*\[\s*"[^"]*"\s*,\s*"', cell) is not None
 
 
 def _holds_objects(cell: str) -> bool:
@@ -593,10 +608,15 @@ def _shares_listed(rows: Sequence[Row]) -> list[dict[str, float]]:
     --------
     >>> _shares_listed([[{"of": "cat", "p": 0.7}, {"of": "dog", "p": 0.3}], [], [{"of": ["ox", "elk"], "p": [1, 0]}]])
     [{'cat': 0.7, 'dog': 0.3}, {}, {'ox': 1, 'elk': 0}]
+    >>> [one.keys() for one in _shares_listed([[{"token": "A", "logprob": -0.1}, {"token": "B", "logprob": -2.4}]])]
+    [dict_keys(['A', 'B'])]
     """
     paths = dict.fromkeys(path for row in rows for one in row for path in one)
     said = {path: [[cell for one in row for cell in _listed(one.get(path))] for row in rows] for path in paths}
     numbers = [path for path in paths if all(isinstance(cell, int | float) for row in said[path] for cell in row)]
+    for path in numbers:  # as a model gives them for its tokens
+        if _last(path).startswith("log") and all(cell <= 0 for row in said[path] for cell in row):
+            said[path] = [[math.exp(cell) for cell in row] for row in said[path]]
     for share, what in ((one, other) for one in numbers for other in paths if _is_beside(one, other)):
         read = [named_shares(*pair) for pair in zip(said[what], said[share], strict=True)]
         found = [one for one in read if one is not None]

@@ -491,7 +491,7 @@ def beside(table: Proposal) -> None:
     """
     voters = table.having("annotator")
     people = [part.casefold() for part in apart(voters)] if len(voters) > 1 else []
-    last = {name[len(re.sub(r"[\W_]+[^\W_]+$", "", name)) :] for name in voters}
+    last = {name[len(re.sub(r"[\W_]+[^\W_]+\]?$", "", name)) :] for name in voters}
     people += [name.removesuffix(end).casefold() for end in last for name in voters if len(last) == 1 < len(voters)]
     people = [part for part in people if len(part) > 1 and not part.isdecimal() and part not in voters]
     asked = dict[str, list[str]]()
@@ -739,6 +739,8 @@ def _is_majority(table: Proposal, name: str) -> bool:
     Where that is not more than half of them, it may also say that there is none.
     """
     others = [other for other in table.having("annotator") if other != name]
+    if len(others) == 2 and _is_what_both_say(list(_beside_most(table, name))):
+        return True
     if not table.having("answers", "vote") and not 3 <= len(others) <= MOST_COLUMNS_OF_VOTERS:
         return False
     apart = 0
@@ -748,6 +750,22 @@ def _is_majority(table: Proposal, name: str) -> bool:
             return False  # nearly always, and at once
         apart += bool(most and differ and not is_none)
     return apart >= LEAST_SPLIT
+
+
+def _is_what_both_say(rows: Sequence[tuple[str, tuple[str, float, bool]]]) -> bool:
+    """Whether a column says what two voters say wherever they agree, and nothing wherever they differ.
+
+    >>> rows = [("cat", ("cat", 1.0, False)), ("", ("", 0.5, True))] * 12
+    >>> _is_what_both_say(rows), _is_what_both_say([*rows, ("dog", ("", 0.5, True))])
+    (True, False)
+    """
+    apart = [is_no_answer(cell, among_votes=True) for cell, (_, _, differ) in rows if differ]
+    alike = [cell == most for cell, (most, _, differ) in rows if most and not differ]
+    return len(apart) >= LEAST_BLANK_BOTH and all(apart) and sum(alike) >= max(NEARLY_ALL * len(alike), LEAST_SPLIT)
+
+
+LEAST_BLANK_BOTH = 3
+"""Rows in which two voters differ, at least, that are blank and no others, from which that is no chance."""
 
 
 def _settles(table: Proposal, name: str) -> bool:

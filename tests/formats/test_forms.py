@@ -2227,3 +2227,13 @@ def test_how_long_a_note_is_is_no_remark_and_a_measure_no_example(tmp_path: Path
         rows.append(f"F{k:03},{10 * at + rolls.randrange(9)},{rolls.randrange(10, 40)},{','.join(marks)}")
     data = read_first(table(tmp_path, "find,note_ms,weight,Bronze,Iron,Roman", rows))
     assert len(data) == 60 and {*data.feature_names} == {"note_ms", "weight"} and data.n_classes == 3
+
+
+def test_numbered_things_that_people_agree_on_are_asked_about_beside_the_number_of_each_person(tmp_path: Path) -> None:
+    rolls, things = random.Random(4), [("calm", "tense", "glad")[k % 3] for k in range(12)]
+    header = ",".join(["ID", *(f"How does it sound? (Clip {k})" for k in range(1, 13))])
+    said = [[one if rolls.random() < 0.8 else rolls.choice(things) for one in things] for _ in range(14)]
+    path = tmp_path / "form.csv"
+    path.write_text("\n".join([header, *(",".join([str(k), *row]) for k, row in enumerate(said, 1))]))
+    asked = question(formats.columns(path))
+    assert asked is not None and asked.text.startswith("12 columns") and asked.answers[0][1]["ID"] == "person"

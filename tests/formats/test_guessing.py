@@ -535,6 +535,8 @@ def test_words_after_the_labels_are_about_the_labelling_where_what_is_learnt_fro
 def test_a_few_sets_of_words_that_recur_are_enough() -> None:
     sets: list[str | None] = ["size", "price", "size; delivery", "quality", "delivery", "price; size"] * 5
     assert answered(aspects=sets, width=["1.5"] * 30)["aspects"] == "candidates"
+    numbers: list[str | None] = ["{0 1}", "{1}", "{0 2}", "{2}", "{0}", "{1 2}"] * 5
+    assert answered(S=numbers, width=["1.5"] * 30)["S"] == "candidates"
     voters = roles(A=sets, B=["size", "price", "size"] * 10, C=["price", "price", "quality"] * 10)
     assert set(voters.values()) == {"annotator"}  # one of whom named two labels in some rows
 

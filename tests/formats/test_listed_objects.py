@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import math
 import random
 import zipfile
 from collections.abc import Sequence
@@ -67,6 +68,33 @@ def write(folder: Path, kind: str, records: Sequence[dict[str, Any]]) -> Path:
 @pytest.mark.parametrize("shape", list(SHAPES))
 def test_an_object_is_an_answer_whatever_its_fields_are_called(tmp_path: Path, shape: str, kind: str) -> None:
     assert said(write(tmp_path, kind, rows(shape))) == [set(one.items()) for one in ANSWERS]
+
+
+@pytest.mark.parametrize("order", [1, -1])
+def test_a_list_of_two_words_is_an_answer_in_either_order(tmp_path: Path, order: int) -> None:
+    rolls, records = random.Random(3), list[dict[str, Any]]()
+    for k in range(40):
+        given = [("ann", "bob", "cid", "dov")[at] for at in rolls.sample(range(4), 3)]
+        true = ("pro", "con")[k % 2]
+        pairs = [(who, rolls.choice(["pro", "con"]) if rolls.random() < 0.2 else true) for who in given]
+        records.append({"name": f"item {k}", "items": [[*pair[::order]] for pair in pairs]})
+    votes = formats.read(write(tmp_path, "json", records)).annotations
+    assert votes is not None and {*votes.annotator_names} == {"ann", "bob", "cid", "dov"}
+    assert votes.n_answers == 120 and {*votes.class_names} == {"pro", "con"}
+
+
+def test_logarithms_say_how_likely_the_tokens_of_an_answer_are(tmp_path: Path) -> None:
+    """What the model answered is the likeliest of them, and no vote beside them."""
+    rows = []
+    for k in range(30):
+        best, other = ("A", "B") if k % 2 else ("B", "C")
+        tokens = [{"token": best, "logprob": math.log(0.7)}, {"token": other, "logprob": math.log(0.2)}]
+        rows.append({"id": k, "question": f"Which of the three is it, {k}?", "answer": best, "top_logprobs": tokens})
+    path = write(tmp_path, "json", rows)
+    assert kind_of(path) != "both"
+    data = formats.read(path)
+    assert data.annotations is None and data.y is None and data.prior is not None
+    assert data.sets().sizes.tolist() == [2] * 30 and np.allclose(data.prior[:2], [7 / 9, 2 / 9])
 
 
 def test_two_fields_of_labels_are_asked_about_and_a_role_answers(tmp_path: Path) -> None:

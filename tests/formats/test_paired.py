@@ -53,6 +53,18 @@ def test_pairs_are_answers_of_people(
     }
 
 
+def test_of_a_code_and_a_name_of_each_candidate_the_name_is_the_label(tmp_path: Path) -> None:
+    rolls, rows = random.Random(8), list[list[str]]()
+    for k in range(60):
+        some, scores = rolls.sample(WORDS, 3), sorted((rolls.random() for _ in "abc"), reverse=True)
+        pairs = zip(some, scores, strict=True)
+        rows.append([f"x{k}", *(cell for one, sure in pairs for cell in (f"Q{WORDS.index(one)}", one, f"{sure:.3f}"))])
+    header = ["id", *(f"cand{k}_{what}" for k in (1, 2, 3) for what in ("qid", "label", "score"))]
+    data = formats.read(table(tmp_path, header, rows))
+    assert {*data.class_names} == {*WORDS} and data.annotations is None and data.prior is not None
+    assert not data.categories and data.sets().sizes.max() <= 3
+
+
 def test_a_role_given_by_hand_leaves_pairs_as_they_are(tmp_path: Path) -> None:
     header = ["id", "width", *(f"{one}_{k}" for k in (1, 2, 3) for one in ("annotator", "label"))]
     path = table(tmp_path, header, rows_of((0, 1), years=False))

@@ -38,6 +38,19 @@ def test_a_third_marker_who_is_asked_where_two_differ_decides(
     assert (data.y is not None) is decides
 
 
+@pytest.mark.parametrize(("known", "is_truth"), [("where they agree", False), ("everywhere", True)])
+def test_what_two_agree_on_is_no_truth(tmp_path: Path, known: str, is_truth: bool) -> None:
+    rolls, rows = random.Random(8), list[list[str]]()
+    for k in range(60):
+        one, other = marks(rolls)
+        is_known = one == other or known == "everywhere"
+        rows.append(
+            [f"{rolls.gauss(9, 3):.2f}", f"g{one}", f"g{other}", f"g{one if k % 3 else other}" if is_known else ""]
+        )
+    data, _ = read_first(table(tmp_path, ["width", "Reviewer 1", "Reviewer 2", "final"], rows))
+    assert data.annotations is not None and data.annotations.n_annotators == 2 and (data.y is not None) is is_truth
+
+
 @pytest.mark.parametrize("last", ["Eindscore", "punkty", "оценка"])
 def test_the_mark_in_the_end_is_the_truth_beside_a_third_who_was_asked(tmp_path: Path, last: str) -> None:
     rolls, rows = random.Random(9), list[list[str]]()

@@ -880,9 +880,9 @@ def label_named(value: Any) -> Any:
     return next(iter(usual or (said.values() if len(value) == 1 else ())), value)
 
 
-_NUMPY_NUMBERS = re.compile(r"\[\s*(-?\d+(?:\s+-?\d+)*)\s*\]")
+_NUMPY_NUMBERS = re.compile(r"[\[{]\s*(-?\d+(?:\s+-?\d+)*)\s*[\]}]")
 _NUMPY_WORDS = re.compile(r"""\[\s*(?:'[^']*'|"[^"]*")(?:\s+(?:'[^']*'|"[^"]*"))+\s*\]""")
-"""Arrays as NumPy prints them: without commas."""
+"""Arrays as NumPy prints them: without commas; and sets of numbers as they are written by hand, `{0 2}`."""
 
 
 _BARE_SET = re.compile(r"""\{((?:"(?:[^"\\]|\\.)*"|[^{}\[\]"':=])+)\}""")

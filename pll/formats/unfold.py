@@ -57,8 +57,9 @@ def unfolded(table: Records, given: Mapping[str, str] | None = None) -> Records:
 
     An object of fields (`flatten`) is replaced by its fields, unless the table has one of that name, and columns of
     marks (`join`) by the one that they are; beside a column of answers (`gather`) stand the answers to each question,
-    with who gave them. Without a signature, lists of objects become answers where their fields tell who and what, and
-    columns of a voter and a class each a column of answers a voter.
+    with who gave them. Without a signature, an object that is called as what there is to read is replaced by its
+    fields, lists of objects become answers where their fields tell who and what, and columns of a voter and a class
+    each a column of answers a voter.
 
     Parameters
     ----------
@@ -71,6 +72,7 @@ def unfolded(table: Records, given: Mapping[str, str] | None = None) -> Records:
     table = table if table.first else replace(table, first=table.sample())  # looked at often
     table = _with_named_shares(_with_numbered_shares(_decoded(table), given), given)
     if table.form is None:
+        table = _with_contents(table, given)
         table = with_names_in_classes(with_voters(with_pairs(table, given), given), given)
         table = _with_people(with_shares_of_lines(table, given))
     table = _with_answers(table, given)
@@ -89,6 +91,31 @@ def _with_people(table: Records) -> Records:
         if who not in ("", *table.names) and len(said) == len(objects) >= 2 * len({*said}) > 2:
             table = table.with_columns({who: [value_at(row[name], who) for row in table.values([at])]})
     return table
+
+
+def _with_contents(table: Records, given: Mapping[str, str]) -> Records:
+    """The table with the fields of objects of what there is to read, which are called so, or have a text:
+    `{"text": …, "channel": …}`.
+    """
+    for name, cells in zip(table.names, table.first, strict=True):
+        is_free = name not in given and not says_fact(name) and nearly_all(_begins_object, cells)
+        # else an answer, of somebody
+        if not is_free or (objects_in(name, cells)[0] != "others" and plain_name(name) != "features"):
+            continue
+        first = [one for cell in cells if isinstance(one := _value_in(cell or ""), dict)]
+        if plain_name(name) not in USUAL["contents"] and not all(isinstance(one.get("text"), str) for one in first):
+            continue
+        at = table.names.index(name)
+        rows = [row[name] if isinstance(row[name], dict) else {} for row in table.values([at])]
+        fields = dict.fromkeys(field for row in rows for field in row)
+        new = {f"{name}.{one}" if one in table.names else one: [row.get(one) for row in rows] for one in fields}
+        if 0 < len(new) <= MOST_FIELDS:
+            return _with_contents(table.with_columns(new, [at]), given)  # objects in objects
+    return table
+
+
+MOST_FIELDS = 200
+"""Fields of an object, at most: more are names of things."""
 
 
 def _decoded(table: Records) -> Records:

@@ -245,8 +245,16 @@ def _ask_of_order(table: Proposal, names: Sequence[str]) -> bool:
 
 
 def _ask_of_grid(table: Proposal, asked: Sequence[Sequence[str]]) -> None:
-    """Ask on which question of a grid the labels are; columns of yes and no may be nobody's."""
+    """Ask on which question of a grid the labels are; columns of yes and no may be nobody's.
+
+    How sure somebody was is no question where another one is left.
+    """
+    sure = [names for names in asked if all(says("sure", name) for name in names)]
+    table.give_all((n for names in sure for n in names if len(sure) < len(asked)), "keep", why="how sure an answer is")
+    asked = [names for names in asked if names not in sure] or asked
     table.give_all((name for names in asked for name in names), "annotator")
+    if len(asked) < 2:
+        return
     may_be_nobodys = any(_says_yes_or_no(table.words(*names)) for names in asked)
     _ask_which(table, asked, *[("nobody's: learn from them", "category")] * may_be_nobodys)
 

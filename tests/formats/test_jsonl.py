@@ -418,3 +418,33 @@ def test_objects_of_objects_that_are_no_voters(tmp_path: Path, kind: str) -> Non
     path.write_text(json.dumps(found))
     names = {column.name for column in formats.columns(path)}
     assert names == ({"x", "label"} if kind == "beside records" else {"id", *found["a"]})
+
+
+@pytest.mark.parametrize("name", ["data", "input", "user_message"])
+def test_an_object_of_what_there_is_to_read_is_its_fields(tmp_path: Path, name: str) -> None:
+    """Also of what there is to read in it; what is about the answers stays closed."""
+    rows = [
+        {
+            "key": f"k{k}",
+            name: {"text": f"what {k} people said of the rain", "from": {"page": k}, "stars": k % 5},
+            "rationale": {"text": f"it says so {k}"},
+            "votes": {"ann": "ab"[k % 2], "bob": "ab"[k % 3 % 2]},
+        }
+        for k in range(30)
+    ]
+    path = tmp_path / "t.jsonl"
+    path.write_text("\n".join(map(json.dumps, rows)))
+    data = formats.read(path)
+    assert data.texts is not None and data.texts[3] == "what 3 people said of the rain"
+    assert "stars" in data.feature_names and data.annotations is not None and data.annotations.n_annotators == 2
+
+
+def test_marks_of_features_are_nobodys_answer(tmp_path: Path) -> None:
+    rows = [
+        {"features": {"shout": k % 2 == 0, "smile": k % 3 == 0}, "votes": {"ann": "a", "bob": "ab"[k % 2]}}
+        for k in range(30)
+    ]
+    path = tmp_path / "t.jsonl"
+    path.write_text("\n".join(map(json.dumps, rows)))
+    votes = formats.read(path).annotations
+    assert votes is not None and {*votes.annotator_names} == {"ann", "bob"}

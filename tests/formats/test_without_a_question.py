@@ -93,6 +93,16 @@ def test_the_likeliest_label_where_it_is_likely_is_asked_about_whatever_its_name
     assert is_asked
 
 
+@pytest.mark.parametrize("sure", ["certainty", "confident"])
+def test_how_sure_each_was_is_no_second_question(tmp_path: Path, sure: str) -> None:
+    def row(rolls: random.Random, truth: str) -> list[str]:
+        return [cell for one in votes(rolls, truth, 3) for cell in (one, rolls.choice(["high", "mid", "low"]))]
+
+    header = ["id", *(f"A{k}_{what}" for k in (1, 2, 3) for what in ("label", sure))]
+    roles, is_asked = roles_in(tmp_path, header, row)
+    assert not is_asked and roles["A2_label"] == "annotator" and roles[f"A2_{sure}"] == "keep"
+
+
 # ---- what is known beside sets ---------------------------------------------------------------------------------------
 
 

@@ -188,9 +188,9 @@ def is_named_id(name: str) -> bool:
     ... ]
     [True, True, True, True, True, True, False, False]
     """
-    bare = name.partition(" (")[0]
-    if name.casefold().endswith("ids") and words_of(name)[:1] and words_of(name)[0] in WORDS["number_of"]:
-        return False  # `n_ids`: how many
+    bare, words = name.partition(" (")[0], [*words_of(name)]
+    if words[-1:] == ["ids"] and words[0] in WORDS["number_of"]:
+        return False  # how many
     plain = "".join(one for one in unicodedata.normalize("NFKD", bare) if not unicodedata.combining(one))
     is_usual = plain_name(name) in USUAL["id"]
     return is_usual or _NAMED_ID.fullmatch(plain) is not None or _CAMEL_ID.fullmatch(plain) is not None

@@ -98,12 +98,12 @@ def _with_contents(table: Records, given: Mapping[str, str]) -> Records:
     `{"text": …, "channel": …}`.
     """
     for name, cells in zip(table.names, table.first, strict=True):
-        is_free = name not in given and not says_fact(name) and nearly_all(_begins_object, cells)
-        # else an answer, of somebody
-        if not is_free or (objects_in(name, cells)[0] != "others" and plain_name(name) != "features"):
+        if name in given or says_fact(name) or not nearly_all(_begins_object, cells):
             continue
         first = [one for cell in cells if isinstance(one := _value_in(cell or ""), dict)]
-        if plain_name(name) not in USUAL["contents"] and not all(isinstance(one.get("text"), str) for one in first):
+        has_text = all(isinstance(one.get("text"), str) for one in first)
+        is_answer = objects_in(name, cells)[0] != "others" and plain_name(name) != "features"
+        if is_answer or not (has_text or plain_name(name) in USUAL["contents"]):
             continue
         at = table.names.index(name)
         rows = [row[name] if isinstance(row[name], dict) else {} for row in table.values([at])]

@@ -9,14 +9,19 @@ from typing import Any
 import numpy as np
 import pytest
 
+from pll import formats
 from pll.annotations.voters import FEATURES_ADD_NOTHING
+from pll.candidates import CandidateSets
 from pll.catalog.sources import Source
+from pll.dataset import PartialLabelDataset
 from pll.export.readme import readme
 from pll.export.run_export import export_source
+from pll.methods.held_out import PRIOR_NOTE
 from pll.runs.config import RunConfig
 from pll.runs.run import Run
 from pll.synthesis import Flip
 from pll.ui import session
+from tests.page_helpers import labels, said
 
 
 def ended(open_page: Any, **params: Any) -> tuple[Any, Run]:
@@ -26,6 +31,19 @@ def ended(open_page: Any, **params: Any) -> tuple[Any, Run]:
     run.join(60)
     page.query_params["run"] = run.id
     return page.run(), run
+
+
+def test_what_cannot_be_found_out_is_not_offered_again(open_page: Any, tmp_path: Path) -> None:
+    sets = CandidateSets.from_lists([[0, 1]] * 60, n_classes=2)
+    prior = np.tile([0.7, 0.3], 60)
+    formats.write(PartialLabelDataset(np.zeros((60, 0), np.float32), sets, prior=prior), tmp_path / "soft.npz")
+    page = open_page("train")
+    run = session.registry().start(RunConfig(Source("soft", str(tmp_path / "soft.npz")), method="majority"))
+    run.join(60)
+    page.query_params["run"] = run.id
+    page.run()
+    assert not page.exception and "How sure they are is not known" in said(page)
+    assert PRIOR_NOTE in said(page) and "Find out how sure" not in labels(page)
 
 
 @pytest.mark.parametrize(("params", "healthy"), [({}, True), ({"lr": 50.0}, False)])

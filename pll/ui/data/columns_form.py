@@ -145,9 +145,8 @@ def _answer(source: Source, open_question: Question) -> Mapping[str, str] | None
     def keep() -> None:  # for a reload, which asks no more
         if not open_question.columns.isdisjoint(_explicit_roles(source)):  # stored with the answer before
             _keep_roles(source, {})
-        else:
-            answered = open_question.answers[st.session_state[key]][1]
-            _write(_file(_key(source)), Reading(roles={**known, **answered}, file=source.name))
+        answered = open_question.answers[st.session_state[key]][1]
+        _write(_file(_key(source)), Reading(roles={**known, **answered}, file=source.name))
 
     answer = st.radio(
         plain(open_question.text),

@@ -11,7 +11,11 @@ import logging
 import sys
 from datetime import UTC, datetime
 
+from pll.errors import UserError
+
 LOG = logging.getLogger("candid")
+OF_DOWNLOADS = "streamlit.runtime.backend_operation_handler"
+"""The logger that tells of files which could not be made when their button was pressed."""
 
 
 def log_event(event: str, *, by: str = "", **facts: object) -> None:
@@ -56,6 +60,16 @@ def set_up_log(form: str) -> None:
         logger.handlers = [handler]
         logger.propagate = False
     LOG.setLevel(logging.INFO)
+    logging.getLogger(OF_DOWNLOADS).addFilter(in_short)
+
+
+def in_short(record: logging.LogRecord) -> bool:
+    """Leave out the trace of a download that cannot be made for a reason that users read, as of a deleted run."""
+    error = record.exc_info[1] if record.exc_info else None
+    if error is not None and isinstance(error.__cause__, UserError):
+        record.msg, record.args = "A download was not made: %s", (error.__cause__,)
+        record.exc_info = None
+    return True
 
 
 def _facts(record: logging.LogRecord) -> dict[str, object]:

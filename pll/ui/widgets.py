@@ -105,7 +105,7 @@ def download(
     icon: str = "download",
     **more: Any,
 ) -> None:
-    """Show a button that downloads a file; the page does not run.
+    """Show a button that downloads a file; the page does not run, unless `on_click` says so.
 
     Parameters
     ----------
@@ -125,7 +125,7 @@ def download(
         Further options of `st.download_button`.
     """
     mime = guess_type(name)[0] or "application/octet-stream"
-    st.download_button(label, data, name, mime, key, type=kind, icon=symbol(icon), on_click="ignore", **more)
+    st.download_button(label, data, name, mime, key, type=kind, icon=symbol(icon), **{"on_click": "ignore", **more})
 
 
 def popover(

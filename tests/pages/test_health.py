@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -14,13 +15,16 @@ from pll.annotations.voters import FEATURES_ADD_NOTHING
 from pll.candidates import CandidateSets
 from pll.catalog.sources import Source
 from pll.dataset import PartialLabelDataset
+from pll.errors import UserError
 from pll.export.readme import readme
 from pll.export.run_export import export_source
 from pll.methods.held_out import PRIOR_NOTE
 from pll.runs.config import RunConfig
 from pll.runs.run import Run
+from pll.runs.server_log import in_short
 from pll.synthesis import Flip
 from pll.ui import session
+from pll.ui.export.download import made_now
 from tests.page_helpers import labels, said
 
 
@@ -101,3 +105,19 @@ def test_a_run_that_never_began_has_no_labels(open_page: Any) -> None:
     assert run.snapshot().state == "stopped" and run.snapshot().epoch == 0
     assert not [one for one in page.get("download_button") if one.proto.label == "Download"]
     assert [one for one in page.button if one.label == "Resume"]
+
+
+def test_a_download_of_a_run_deleted_elsewhere_leads_to_the_others(open_page: Any, finished: Run) -> None:
+    page = open_page("train", run=finished.id)
+    (taken,) = page.get("download_button")
+    assert not taken.proto.ignore_rerun  # the page runs when it is pressed
+    session.registry().delete(finished.id)
+    page.run()
+    assert "it may have been deleted" in said(page)
+    assert "All runs" in [one.proto.label for one in page.get("page_link")]
+    with pytest.raises(UserError) as gone:
+        made_now(finished, "labels-csv")
+    failed = OSError()
+    failed.__cause__ = gone.value
+    record = logging.LogRecord("streamlit", logging.ERROR, "", 0, "failed", (), (OSError, failed, None))
+    assert in_short(record) and "There is no run" in record.getMessage() and record.exc_info is None

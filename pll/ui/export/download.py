@@ -130,6 +130,8 @@ def labels(source: ExportSource, *, is_first: bool) -> None:
 def in_hand(run: Run, *, is_first: bool) -> None:
     """Offer the labels of a run that has ended in the file they came from, and labels.csv; made when pressed.
 
+    The page runs, too: of a run that was deleted elsewhere it says so, where no file can be made.
+
     Parameters
     ----------
     run
@@ -141,11 +143,12 @@ def in_hand(run: Run, *, is_first: bool) -> None:
         own = next(iter(files_of(run.config.source).items()), None)
     except UserError:  # its file is gone, as the export page says
         own = None
+    offer = partial(download, on_click="rerun")
     if own is not None:
         name, labelled = own[0], _file_name(own[1].name, own[0], "labelled")
-        download("Download", partial(_own_file, run, name), labelled, key="take-own", kind=_kind(is_first))
+        offer("Download", partial(_own_file, run, name), labelled, key="take-own", kind=_kind(is_first))
     label, kind = ("Download", _kind(is_first)) if own is None else ("labels.csv", _kind(False))
-    download(label, partial(made_now, run, "labels-csv"), "labels.csv", key="take-labels", kind=kind)
+    offer(label, partial(made_now, run, "labels-csv"), "labels.csv", key="take-labels", kind=kind)
 
 
 def _own_file(run: Run, to: str) -> bytes:

@@ -31,8 +31,10 @@ from pll.review.status import ReviewStatus, status_of
 from pll.runs.jobs import Job
 from pll.runs.registry import RunRegistry
 from pll.runs.run import Run
-from pll.weights import Flags, Ints, Weights
+from pll.weights import CONFIDENT, Flags, Ints, Weights
 
+LEARNING = "learning"
+"""Name of the order, in the history of decisions."""
 EVERY = 0.01
 """Share of the examples decided after which the order is recomputed."""
 AT_LEAST = 5
@@ -185,6 +187,18 @@ class ReviewQueue:
             checks=self.checks(),
         )
 
+    def worth_a_look(self) -> int | None:
+        """Return how many of the labels that need answers are worth a look, as the last order has left them.
+
+        None where that is not known, and while people certify: then the certificate says what needs answers.
+        """
+        labels, health = self.review.current.certainty, self.run.folder.state().get("health")
+        is_known = labels.is_known.any() and (health is None or health.verdict != "unhealthy")
+        if not is_known or self.review.record.goal == "certify":
+            return None
+        is_certain = labels.confidence >= CONFIDENT
+        return int(np.count_nonzero(~is_certain[self.review.to_answer()]))
+
     # ---- the order -----------------------------------------------------------------------------------------------
 
     def compute_order(self) -> None:
@@ -198,7 +212,7 @@ class ReviewQueue:
                 review.follow(labels, None if before is None else self._followed(before)[2])
             rows = review_order(self._model_of(own.run)[1], decided, proposed)
             if review.own is own:
-                review.order = ("learning", rows)
+                review.order = (LEARNING, rows)
 
     def _followed(self, own: LabelSnapshot) -> tuple[Decided, Weights, LabelSnapshot]:
         """What may be learned from, what the logit proposes, and the labels of a run as decisions leave them."""

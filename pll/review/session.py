@@ -138,6 +138,19 @@ class ReviewSession:
                 self._certification = record, Certification(record.plan, table)
             return self._certification[1]
 
+    @property
+    def is_certified(self) -> bool:
+        """Whether the certificate that people work for is earned."""
+        certification = self.certification
+        return certification is not None and certification.status(self.state).done
+
+    def to_answer(self) -> Ints:
+        """Return the examples that need further answers: of all, or of those that a certificate asks for."""
+        asked = np.arange(len(self.state.required))
+        if self.certification is not None:
+            asked = self.certification.queue(self.state)[1]
+        return asked[self.state.answers[asked] < self.state.required[asked]]
+
     def certify(self, error: float, level: float = CERTIFICATE_LEVEL, *, after: int = 0) -> None:
         """Freeze the labels of this moment and draw controls for a certificate of all of them.
 

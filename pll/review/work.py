@@ -16,6 +16,8 @@ PAUSE = 120.0
 """Seconds without a decision after which a reviewer was away, and the time does not count."""
 RECENT_DECISIONS = 40
 """Number of latest decisions for the current rate."""
+LATE_DECISIONS = 20
+"""Number of latest ones of which it is said how many found a wrong label."""
 
 
 @dataclass(frozen=True)
@@ -111,3 +113,22 @@ def recent_rate(state: ReviewState, name: str = "") -> float | None:
     alone = (event for event in reversed(state.all_events) if event.batch is None and name in ("", event.reviewer))
     late = work_of([*islice(alone, RECENT_DECISIONS)][::-1], state.undone)
     return late.per_minute if late.decisions >= 4 else None
+
+
+def were_wrong(state: ReviewState, most: int = LATE_DECISIONS) -> list[bool]:
+    """Return whether the labels were wrong that people looked at last, the latest first.
+
+    Parameters
+    ----------
+    state
+        Of the review.
+    most
+        How many of them, at most.
+    """
+    seen: dict[int, bool] = {}  # each once, also where one candidate after the other was ruled out
+    for event in reversed(state.all_events):
+        if state.is_live(event) and event.row not in seen and (is_wrong := state.was_wrong(event.row)) is not None:
+            seen[event.row] = is_wrong
+        if len(seen) == most:
+            break
+    return list(seen.values())

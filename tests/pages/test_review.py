@@ -17,6 +17,7 @@ from pll.runs.config import RunConfig
 from pll.runs.run import Run
 from pll.ui import session
 from pll.ui.review import service
+from pll.ui.review.progress import strip
 from tests.page_helpers import IRIS, begun, button, entered, figures, labels, said, turned_to
 
 
@@ -107,6 +108,36 @@ def test_when_all_is_decided_the_labels_can_be_taken_away(open_page: Any, tmp_pa
     assert "Every example has been decided" in page.success[0].value
     page = button(page, "Undo last decision").click().run()
     assert not page.exception and not page.success
+
+
+def test_after_the_last_one_worth_a_look_it_is_said_and_the_others_are_offered(
+    open_page: Any, finished: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    queue = begun(finished)
+    monkeypatch.setattr(queue, "update_order", lambda: None)  # so that as many stay worth a look as there are now
+    worth = queue.worth_a_look()
+    assert worth == queue.status().doubtful and worth
+    page = entered(open_page("review", run=finished.id))
+    tab = page.session_state["review-tab"]
+
+    def answer(turn: int) -> None:
+        one = tab.assignment
+        said = {"what": "decide", "kind": "pick", "label": one.identified, "token": one.token, "nonce": str(turn)}
+        tab.act(said)
+
+    turns = 0
+    while tab.assignment is not None:
+        assert f"{queue.worth_a_look()} worth a look" in strip(tab)["left"]
+        answer(turns)
+        turns += 1
+    left = 150 - turns
+    assert worth <= turns and queue.worth_a_look() == 0
+    assert f"Nothing is left that is worth a look: the other {left} labels are certain" in said(page.run())
+    page = button(page, "Go on with these").click().run()
+    assert not page.exception and not page.success and tab.assignment is not None
+    answer(turns)
+    assert tab.assignment is not None
+    queue.wait()
 
 
 @pytest.mark.parametrize("name", ["review", "export"])

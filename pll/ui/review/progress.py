@@ -13,7 +13,7 @@ from pll.errors import UserError
 from pll.review.certificate import draw_controls
 from pll.review.certification import answered_sample
 from pll.review.session import ReviewSession
-from pll.review.work import recent_rate, work_by_reviewer
+from pll.review.work import recent_rate, were_wrong, work_by_reviewer
 from pll.ui.format import plain, short_duration
 from pll.ui.review import certify_panel, changes, queue_controls
 from pll.ui.review.review_tab import ONE_BY_ONE, ReviewTab
@@ -21,8 +21,6 @@ from pll.ui.routes import link, next_step
 from pll.ui.voters import can_be_judged, show_voters, show_worth, voter_table, with_decisions
 from pll.ui.widgets import ShownFigure, beside, button, choose_one, folded, popover, show_figures, show_table
 from pll.wording import count, percent
-
-LATE_DECISIONS = 20
 
 
 def strip(tab: ReviewTab) -> dict[str, Any]:
@@ -32,7 +30,9 @@ def strip(tab: ReviewTab) -> dict[str, Any]:
     by_me = f", {mine:,} by you" if done > mine else ""
     rate = recent_rate(review.state, name)
     pace = "" if rate is None else f" · {_a_minute(rate)} a minute"
-    left = f"{done:,} of {count(len(review.root), 'example')} answered{by_me}{pace}"  # unsure is no decision
+    worth = tab.queue.worth_a_look()
+    to_go = f" · {worth:,} worth a look" if worth else ""
+    left = f"{done:,} of {count(len(review.root), 'example')} answered{by_me}{to_go}{pace}"  # unsure is no decision
     line = {"left": left, "right": _looked(tab), "note": "", "share": 0.0, "holds": False}
     try:
         certification = review.certification
@@ -51,14 +51,7 @@ def strip(tab: ReviewTab) -> dict[str, Any]:
 
 def _looked(tab: ReviewTab) -> str:
     """How many of the last labels were wrong, and how many other labels the decisions changed; "" before the first."""
-    state = tab.review.state
-    seen: dict[int, bool] = {}  # newest first; each once, also where one candidate after the other was ruled out
-    for event in reversed(state.all_events):
-        if state.is_live(event) and event.row not in seen and (is_wrong := state.was_wrong(event.row)) is not None:
-            seen[event.row] = is_wrong
-        if len(seen) == LATE_DECISIONS:
-            break
-    late = list(seen.values())
+    late = were_wrong(tab.review.state)
     if not late:
         return ""
     wrong = sum(late)

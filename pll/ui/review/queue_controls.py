@@ -98,15 +98,6 @@ def chosen_rows(tab: ReviewTab, run: str) -> None:
         button("All examples", tab.restrict, None, key="review-all", kind="tertiary")
 
 
-def _left(tab: ReviewTab) -> npt.NDArray[np.int64]:
-    """The examples that need further answers: of all, or of those that a certificate asks for."""
-    review = tab.review
-    asked = np.arange(len(review.state.required))
-    if review.certification is not None:
-        asked = review.certification.queue(review.state)[1]
-    return asked[review.state.answers[asked] < review.state.required[asked]]
-
-
 def settle(tab: ReviewTab, kind: Kind = "secondary") -> None:
     """The way to the disagreements.
 
@@ -122,16 +113,18 @@ def settle(tab: ReviewTab, kind: Kind = "secondary") -> None:
 
 
 def nothing_left(tab: ReviewTab) -> None:
-    """The queue is empty for this reviewer."""
+    """The queue is empty for this reviewer, or holds nothing that is worth a look."""
     review = tab.review
-    state, certification = review.state, review.certification
-    is_certified = certification is not None and certification.status(state).done
-    if certification is not None and is_certified:
+    if (certification := review.certification) is not None and review.is_certified:
         certify_panel.certified(tab, certification)
     elif tab.only is not None:
         st.info("None of the chosen examples is left.", icon=":material/check_circle:")
-    elif len(left := _left(tab)):
-        mine = int(state.answered_by(tab.desk.reviewer)[left].sum())
+    elif len(left := review.to_answer()) and tab.is_enough:
+        others = f"the other {count(len(left), 'label')} {'is' if len(left) == 1 else 'are'} certain"
+        st.success(f"Nothing is left that is worth a look: {others}.", icon=":material/check_circle:")
+        button("Go on with these", setattr, tab, "goes_on", True, icon="rate_review", key="review-certain-ones")
+    elif len(left):
+        mine = int(review.state.answered_by(tab.desk.reviewer)[left].sum())
         waiting = f"{count(mine, 'example')} you answered wait for another reviewer." if mine else ""
         others = f"{count(len(left) - mine, 'example')} are open at another desk." if mine < len(left) else ""
         st.info(" ".join(filter(None, (waiting, others))), icon=":material/group:")
@@ -145,5 +138,5 @@ def nothing_left(tab: ReviewTab) -> None:
     if tab.desk.history(1):
         key = action_keys(tab.queue.data.class_names)["undo"].lower()
         button("Undo last decision", tab.undo, icon="undo", shortcut=key if key.isalnum() else None)
-    if not is_certified:
+    if not review.is_certified:
         link("export", "Export the labels", run=review.current.run)

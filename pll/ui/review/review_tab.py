@@ -13,7 +13,7 @@ import streamlit as st
 from pll.errors import BusyError, UserError
 from pll.review.desk import Assignment, DecisionResult, Desk
 from pll.review.events import Event
-from pll.review.queue import ReviewQueue
+from pll.review.queue import LEARNING, ReviewQueue
 from pll.review.session import ReviewSession
 from pll.review.state import Kind
 from pll.runs.access import Role
@@ -46,6 +46,7 @@ class ReviewTab:
     ack: str = ""  # nonce of the last message that was handled
     message: str = ""  # what came of it
     problem: str = ""  # what went wrong
+    goes_on: bool = False  # whether labels are assigned, too, that are not worth a look
     only: Chosen | None = None  # the rows that are assigned, and what they are in words; None for all
 
     @property
@@ -80,9 +81,14 @@ class ReviewTab:
         """Whether the model's view of the example on the desk is hidden: on the controls of a certificate, always."""
         return self.blind or (self.assignment is not None and self.assignment.is_control)
 
+    @property
+    def is_enough(self) -> bool:
+        """Whether all that was worth a look was looked at, and nobody chose to go on with the others."""
+        return not self.goes_on and self.only is None and self.queue.worth_a_look() == 0
+
     def begin(self) -> None:
-        """Take something assigned, where nothing is."""
-        if self.assignment is None:
+        """Take something assigned, where nothing is and there is something worth a look."""
+        if self.assignment is None and not self.is_enough:
             self.assignment = self.desk.next()
 
     def reassign(self) -> None:
@@ -173,10 +179,11 @@ class ReviewTab:
             is_ = f"not {label}" if kind == "eliminate" else SAVED_AS.get(kind, label)
             self.message = f"Saved: {assignment.example} is {is_}."
             self.queue.update_order()
-            review = self.review
-            certification = review.certification
-            if certification is not None and certification.status(review.state).done:
+            if self.review.is_certified:
                 self.reassign()  # this answer was the last one needed, and the next example is out already
+            elif self.assignment is not None and self.assignment.queue == LEARNING and self.is_enough:
+                self.desk.release()
+                self._show(None)
 
     def undo(self, nonce: str | None = None) -> None:
         """Take back the last decision, and go back to its example."""

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from pll.catalog.sources import Source
 from pll.review.desk import Desk
+from pll.review.retraining import changed_by_retraining
+from pll.runs.config import RunConfig
 from pll.runs.run import Run
 from pll.ui import session
 from pll.ui.review import changes
@@ -72,6 +76,26 @@ def test_what_was_learnt_and_taken_back_is_no_change_that_decisions_made(open_pa
     page = for_experts(turned_to(entered(open_page("review", run=finished.id)), finished))
     assert figures(page)["Other labels changed"] == "0" and "that nobody has looked at" not in said(page)
     assert not button(page, "Retrain on 6 changed decisions").disabled
+    queue.wait()
+
+
+def test_labels_that_retraining_did_not_change_are_not_called_older(open_page: Any, tmp_path: Path) -> None:
+    rows = "".join(f"r{k},{'xy'[k % 2]},{'xy'[k % 7 in (1, 3, 5)]},{'xy'[k % 5 == 0]}\n" for k in range(30))
+    (tmp_path / "votes.csv").write_text(f"id,annotator:ann,annotator:bob,annotator:cy\n{rows}")
+    open_page("home")
+    source = Source("votes.csv", str(tmp_path / "votes.csv"), rule="voters")
+    run = session.registry().start(RunConfig(source, method="majority"))
+    run.join(60)
+    queue = begun(run)
+    desk = Desk(queue.review, "Ada")
+    one = desk.show(0)
+    desk.decide(one, "pick", one.identified)
+    queue.retraining.begin().join(60)
+    assert queue.adopt_retrained() and not len(changed_by_retraining(queue.review))
+    for name in ("export", "train"):
+        page = open_page(name, run=run.id)
+        assert "These labels are the same as those in Review" in said(page)
+        assert "Open the later run" in [link.proto.label for link in page.get("page_link")]
     queue.wait()
 
 

@@ -244,15 +244,19 @@ def show_successor(run: Run, page: str) -> None:
     page
         Name of the page on which the other run is to be seen.
     """
-    from pll.ui.review import service  # loads a database
+    from pll.review.retraining import changed_by_retraining  # both load a database
+    from pll.ui.review import service
 
     if not service.is_begun(run):
         return
     queue = service.queue_of(run)
-    latest, were_reviewed = queue.run, {queue.review.root.run, *(version.run for version in queue.review.versions)}
+    latest, review = queue.run, queue.review
+    were_reviewed = {review.root.run, *(version.run for version in review.versions)}
     if latest.id != run.id and run.id in were_reviewed:  # not of one that the review has yet to go on with
+        is_before = review.previous is not None and review.previous.run == run.id
+        age = "the same as" if is_before and not len(changed_by_retraining(review)) else "older than"
         with beside():
-            words = f"These labels are older than those in Review, which are of a later run: {plain(latest.name)}."
+            words = f"These labels are {age} those in Review, which are of a later run: {plain(latest.name)}."
             st.caption(words, width="content")
             link(page, "Open the later run", run=latest.id)
 

@@ -514,7 +514,7 @@ class FitLoop:
         )
         metrics = {"method": self.config.method, "epoch": epoch}
         metrics |= {name: getattr(final, name) for name in FINAL_METRICS}
-        metrics |= {"expected_accuracy": verdict.expected, "label_accuracy": accuracy(labels.identified, train.y)}
+        metrics |= self._expected(labels, verdict) | {"label_accuracy": accuracy(labels.identified, train.y)}
         metrics |= {"known_labels": train.n_labelled, "known_test_labels": 0 if test is None else test.n_labelled}
         Manifest(self.folder.path).forget(*RESULT_FILES)
         self.folder.save_held_out(held_out)
@@ -539,6 +539,22 @@ class FitLoop:
         unanswered = self.splits.about_unanswered()
         notes = [*messages, *self.estimator.notes_, *unanswered, *doubt, *([why] if why else [])]
         self.folder.set_state(state, metrics=metrics, notes=notes, health=verdict.to_json())
+
+    def _expected(self, labels: Certainty, verdict: health.Health) -> dict[str, float | None]:
+        """The share of the labels expected to be right: of those that nobody decided, where decisions were learnt.
+
+        Parameters
+        ----------
+        labels
+            That people take home.
+        verdict
+            On the run.
+        """
+        decided = [] if self.config.decided_sets is None else self.config.decided_sets.decided_rows
+        others = np.delete(labels.confidence, decided)
+        if not decided or verdict.expected is None or np.isnan(others).all():
+            return {"expected_accuracy": verdict.expected}
+        return {"expected_accuracy": float(np.nanmean(others)), "decided_labels": len(decided)}
 
     def _find_out(self, epoch: int, *, may_train: bool, by_itself: bool) -> HeldOut | None:
         """Let models that have not learnt from an example judge it; None where that is not done, or was skipped.

@@ -152,6 +152,8 @@ def headline(metrics: Mapping[str, float | None], health: Health | None = None) 
     ('90.0 %', 'right (18 of 20 known)')
     >>> headline({"expected_accuracy": 0.998})
     ('> 99 %', 'expected to be right')
+    >>> headline({"expected_accuracy": 0.81, "decided_labels": 20})
+    ('81 %', 'expected to be right, of those nobody decided')
     >>> headline({"transductive_accuracy": None, "mean_confidence": 0.8})
     ('–', 'how sure is not known')
     >>> headline({"expected_accuracy": 0.832}, Health("unchecked"))
@@ -167,7 +169,8 @@ def headline(metrics: Mapping[str, float | None], health: Health | None = None) 
         if health is not None and health.verdict == "unhealthy":
             return "–", "not to be trusted yet"
         expected, unchecked = metrics.get("expected_accuracy"), health is not None and health.verdict == "unchecked"
-        words = f"expected to be right{', not checked' * unchecked}"
+        others = ", of those nobody decided" if metrics.get("decided_labels") else ""
+        words = f"expected to be right{others}{', not checked' * unchecked}"
         return ("–", "how sure is not known") if expected is None else (likely(expected), words)
     of_labelled = f" ({round(right * n_labelled):,} of {n_labelled:,} known)" if n_labelled else ""
     of_all = "" if health is None or health.foretold is None else f"; {likely(health.foretold)} of all expected"

@@ -135,6 +135,8 @@ def test_a_taught_run_goes_on_from_the_model_and_its_labels_are_adopted(runs: Ru
     assert changed.before.tolist() == before.labels[changed.rows].tolist()
     assert retraining.waiting() == 0
     assert "continues the model" in (run.folder.path / "log.txt").read_text()
+    metrics, others = run.folder.state()["metrics"], np.delete(review.own.certainty.confidence, list(said))
+    assert metrics["expected_accuracy"] == pytest.approx(others.mean()) and metrics["decided_labels"] == len(said)
     assert len(run.folder.metrics()) == 5  # a fifth of 6 epochs, but at least 5
     close(review)
 

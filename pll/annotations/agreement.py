@@ -409,3 +409,32 @@ def _pieces(count: int, cost: int) -> Iterator[Ints]:
     """0 … count−1, in pieces that fit into memory."""
     for some in blocks(count, max(1, NUMBERS_AT_ONCE // cost)):
         yield np.arange(some.start, some.stop)
+
+
+def majority_sentence(identified: Ints, votes: Annotations) -> str:
+    """Say of how many labels the votes name another one more often, and of how many another one as often.
+
+    Parameters
+    ----------
+    identified
+        (n,) labels; negative where it is no class of the votes.
+    votes
+        Everybody's answers about the same examples.
+
+    Examples
+    --------
+    >>> votes = Annotations.from_votes([[0, 0], [0, 1], [1, 1]])
+    >>> for identified in ([1, 1, 1], [0, 0, 1], [-1, 0, 1]):
+    ...     majority_sentence(np.array(identified), votes)
+    'The majority would differ on 1; on 1 as many say another label.'
+    'The majority would differ on 0; on 1 as many say another label.'
+    'The majority would differ on 1; on 1 as many say another label.'
+    """
+    counts, every = votes.votes, np.arange(len(identified))
+    most = counts.max(axis=1).toarray().ravel()
+    own = np.where(identified < 0, 0, np.asarray(counts[every, np.maximum(identified, 0)]).ravel())
+    rows = np.repeat(every, np.diff(counts.indptr))
+    leaders = np.bincount(rows, counts.data == most[rows], len(every))
+    n_tied = int(((own == most) & (leaders > 1)).sum())
+    tied = f"; on {n_tied:,} as many say another label" if n_tied else ""
+    return f"The majority would differ on {int((own < most).sum()):,}{tied}."

@@ -22,6 +22,7 @@ from typing import Literal, get_args
 
 import numpy as np
 
+from pll.annotations import ALL_WRONG, Annotations
 from pll.candidates import CandidateSets
 from pll.errors import UserError
 from pll.formats.label_frame import Decision
@@ -304,3 +305,27 @@ class ReviewState:
             closed = name in result.answers and result.answers[name].status != "open"
             self.answered_by(name)[row] = closed
         self.answers[row] = sum(answer.status != "open" for answer in result.answers.values())
+
+
+def with_decisions(labels: Ints, votes: Annotations, state: ReviewState | None) -> Ints:
+    """(n,) labels as people left them; `ALL_WRONG` where that is a new class, or none of these.
+
+    None of these are the candidates. Where somebody named another label, by a rule that left it out, that may be right.
+
+    Parameters
+    ----------
+    labels
+        (n,) numbers of classes before that, −1 for none.
+    votes
+        Everybody's answers about the same examples.
+    state
+        The decisions; None for none.
+    """
+    place, result = {name: k for k, name in enumerate(votes.class_names)}, labels.copy()
+    if state is None:
+        return result
+    for row, made in state.decisions().items():
+        named = () if made.label else votes.votes[[row]].indices  # beside a label it does not matter
+        left_out = {votes.class_names[k] for k in named} - set(state.candidates.names(row))
+        result[row] = -1 if left_out else place.get(made.label or "", ALL_WRONG)
+    return result

@@ -135,6 +135,13 @@ class Scene:
         """Whether its labels come from votes and nothing else."""
         return not METHODS[self.lane.config.method].needs_features
 
+    @cached_property
+    def decided(self) -> dict[int, str]:
+        """What people decided about its examples, by row, in words; empty while it trains."""
+        from pll.ui.review import service  # loads a database
+
+        return {} if self.snapshot.is_active else service.decided(self.run)
+
     @property
     def is_latest(self) -> bool:
         """Whether this is the latest epoch."""

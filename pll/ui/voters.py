@@ -7,7 +7,7 @@ import numpy.typing as npt
 import pandas as pd
 import streamlit as st
 
-from pll.annotations import ALL_WRONG, Annotations, rule_table
+from pll.annotations import Annotations, rule_table
 from pll.annotations.agreement import (
     ENOUGH_ROWS,
     Agreement,
@@ -23,11 +23,9 @@ from pll.annotations.independence import worth_of_votes
 from pll.annotations.voters import LEAST_CHECKED, fit_voters, voter_cards
 from pll.errors import UserError
 from pll.formats.names import LIKE_A_MODEL
-from pll.review.state import ReviewState
 from pll.runs.data import can_be_weighed
 from pll.ui.format import plain
 from pll.ui.widgets import ShownFigure, choose, show_figures, show_table
-from pll.weights import Ints
 from pll.wording import percent, short_by_name
 
 MOST_FITTED = 10**6
@@ -172,30 +170,6 @@ def _rules(key: str, _annotations: Annotations, _y: npt.NDArray[np.int64] | None
     table = rule_table(_annotations, y=_y).drop(columns="rule").rename(columns=TABLE_WORDS)
     sizes = {name: f"{name} label{'s' * (name != '1')}" for name in map(str, table) if name[0].isdigit()}
     return table.rename(columns=sizes)
-
-
-def with_decisions(labels: Ints, votes: Annotations, state: ReviewState | None) -> Ints:
-    """(n,) labels as people left them; `ALL_WRONG` where that is a new class, or none of these.
-
-    None of these are the candidates. Where somebody named another label, by a rule that left it out, that may be right.
-
-    Parameters
-    ----------
-    labels
-        (n,) numbers of classes before that, −1 for none.
-    votes
-        Everybody's answers about the same examples.
-    state
-        The decisions; None for none.
-    """
-    place, result = {name: k for k, name in enumerate(votes.class_names)}, labels.copy()
-    if state is None:
-        return result
-    for row, made in state.decisions().items():
-        named = () if made.label else votes.votes[[row]].indices  # beside a label it does not matter
-        left_out = {votes.class_names[k] for k in named} - set(state.candidates.names(row))
-        result[row] = -1 if left_out else place.get(made.label or "", ALL_WRONG)
-    return result
 
 
 # ---- what they are worth together, and a model among people ----------------------------------------------------------

@@ -10,6 +10,7 @@ from streamlit.elements.lib import policies
 
 from pll.catalog.sources import Source
 from pll.methods import recipe
+from pll.review.desk import Desk
 from pll.runs.config import DataConfig
 from pll.runs.fit_loop import FitLoop
 from pll.runs.folder import RunFolder
@@ -21,7 +22,7 @@ from pll.ui import session
 from pll.ui.train import ended
 from pll.ui.train.views import VIEWS
 from pll.weights import CONFIDENT, taken_home
-from tests.page_helpers import IRIS, button, said
+from tests.page_helpers import IRIS, begun, button, said
 
 
 def test_a_recipe_is_searched_and_told(open_page: Any, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -195,6 +196,20 @@ def test_every_view_of_a_finished_run(open_page: Any, finished: Run, view: str) 
     told = {"Pictures": "Where each example is heading", "Examples": "Least sharp", "Map": "Neighbours are alike"}
     assert told[view] in said(page) + str([option for one in page.button_group for option in one.options])
     assert ("that of the trained model alone" in said(page)) == (view == "Examples")  # since the export may differ
+
+
+def test_an_example_that_somebody_decided_says_so(open_page: Any, finished: Run) -> None:
+    queue = begun(finished)
+    one = Desk(queue.review, "Ada").show(3)
+    Desk(queue.review, "Ada").decide(one, "pick", one.choices[-1].label)
+    page = open_page("train", run=finished.id)
+    looking = page.session_state[f"run-view-{finished.id}"]
+    looking.view, looking.selected = "Examples", 3
+    page.run()
+    assert not page.exception and f"decided: {one.choices[-1].label}" in said(page)
+    looking.selected = 4
+    assert "decided: " not in said(page.run())
+    queue.wait()
 
 
 def test_settings_of_a_run_are_called_as_in_the_form(open_page: Any, finished: Run) -> None:

@@ -7,13 +7,12 @@ from pathlib import Path
 import numpy as np
 
 from pll.annotations import ALL_WRONG, Annotations
+from pll.annotations.agreement import majority_sentence
 from pll.annotations.independence import worth_of_votes
 from pll.annotations.voters import fit_voters, voter_cards
 from pll.candidates import CandidateSets
 from pll.review.desk import Desk
-from pll.review.state import ReviewState
-from pll.ui.train.ended import majority_sentence
-from pll.ui.voters import with_decisions
+from pll.review.state import ReviewState, with_decisions
 from pll.weights import normalise
 from tests.review_helpers import close, labels_of, open_with
 

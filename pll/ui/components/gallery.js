@@ -45,8 +45,10 @@ class Gallery {
       row.querySelector(".bar i").style.width = `${weight / 10}%`;
       row.querySelector(".n").textContent = `${Math.round(weight / 10)} %`;
     });
+    root.querySelector(".decided").textContent = card.decided;
     const words = card.bars.map(([label, weight]) => `${names[label]} ${Math.round(weight / 10)} %`);
-    root.setAttribute("aria-label", `${card.id}${card.text ? `, ${card.text}` : ""}: ${words.join(", ")}${card.more ? ` and ${card.more} more` : ""}`);
+    const said = `${card.id}${card.text ? `, ${card.text}` : ""}${card.decided ? `, ${card.decided}` : ""}`;
+    root.setAttribute("aria-label", `${said}: ${words.join(", ")}${card.more ? ` and ${card.more} more` : ""}`);
     return root;
   }
 
@@ -65,6 +67,7 @@ class Gallery {
     const head = element("div", "id", text);
     element("span", "", head, card.id);
     if (card.more) element("span", "more", head, `+ ${card.more}`);
+    element("div", "decided", text);
     if (card.text) element("div", "excerpt", text, card.text).title = card.text;
     head.title = card.more ? `${card.id}, and ${card.more} more candidates` : card.id;
     return { root, bars: element("div", "bars", text), rows: new Map() };

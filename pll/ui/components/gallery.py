@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import base64
 import io
+from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
 
@@ -35,7 +36,11 @@ GALLERY = register(HERE / "gallery", '<div class="gallery" role="group"></div>',
 
 
 def gallery_payload(
-    data: PartialLabelDataset, rows: npt.NDArray[np.int64], weights: Weights, selected: int | None
+    data: PartialLabelDataset,
+    rows: npt.NDArray[np.int64],
+    weights: Weights,
+    selected: int | None,
+    decided: Mapping[int, str],
 ) -> Payload:
     """What `mount(GALLERY, …)` shows: examples as cards, with the label weights of their candidates as bars.
 
@@ -49,10 +54,12 @@ def gallery_payload(
         (nnz,) label weights.
     selected
         The example to mark; None for none.
+    decided
+        What people decided, by row, in words.
     """
     sets = data.sets()
     colours = class_colours(sets.n_classes)
-    cards = [_card(data, int(row), weights) for row in rows]
+    cards = [_card(data, int(row), weights) | {"decided": decided.get(int(row), "")} for row in rows]
     short = short_names(sets.class_names, BESIDE_BARS)
     used = sorted({label for card in cards for label, _ in card["bars"]})
     return {

@@ -13,12 +13,13 @@ from pll.errors import UserError
 from pll.review.certificate import draw_controls
 from pll.review.certification import answered_sample
 from pll.review.session import ReviewSession
+from pll.review.state import with_decisions
 from pll.review.work import recent_rate, were_wrong, work_by_reviewer
 from pll.ui.format import plain, short_duration
 from pll.ui.review import certify_panel, changes, queue_controls
 from pll.ui.review.review_tab import ONE_BY_ONE, ReviewTab
 from pll.ui.routes import link, next_step
-from pll.ui.voters import can_be_judged, show_voters, show_worth, voter_table, with_decisions
+from pll.ui.voters import can_be_judged, show_voters, show_worth, voter_table
 from pll.ui.widgets import ShownFigure, beside, button, choose_one, folded, popover, show_figures, show_table
 from pll.wording import count, percent
 

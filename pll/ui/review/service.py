@@ -85,6 +85,12 @@ def is_begun(run: Run) -> bool:
         return reader.review() is not None
 
 
+def decided(run: Run) -> dict[int, str]:
+    """What people decided about the examples of a run, by row, in words; empty where nobody has begun to review it."""
+    decisions = queue_of(run).review.state.decisions() if is_begun(run) else {}
+    return {row: f"decided: {one.label or 'none of these'}" for row, one in decisions.items()}
+
+
 def tab_of(queue: ReviewQueue, who: Reviewer) -> ReviewTab:
     """This tab's place at the desk; a new one where the reviewer or the review is another.
 

@@ -8,10 +8,10 @@ import numpy as np
 import streamlit as st
 
 from pll.analysis.health import Health
-from pll.annotations import Annotations
+from pll.annotations.agreement import majority_sentence
 from pll.annotations.voters import FEATURES_ADD_NOTHING, LEAST_CHECKED
 from pll.export.run_export import export_source
-from pll.review.state import ReviewState
+from pll.review.state import ReviewState, with_decisions
 from pll.review.status import ReviewStatus, status_of
 from pll.runs.data import Splits
 from pll.runs.files import COMPUTED_FILE
@@ -24,7 +24,6 @@ from pll.ui.format import plain
 from pll.ui.review.queue_controls import DISPUTED, choose_rows
 from pll.ui.routes import go, link
 from pll.ui.scenes import Scene, stored_frame
-from pll.ui.voters import with_decisions
 from pll.ui.widgets import beside, button
 from pll.weights import Certainty, Ints, taken_home
 from pll.wording import percent, ties
@@ -170,35 +169,6 @@ def _as_exported(stamp: str, _run: Run, _splits: Splits) -> tuple[ReviewStatus, 
     source = export_source(_run.folder, _splits)
     assert source.status is not None  # it has a review
     return source.status, source.certainty
-
-
-def majority_sentence(identified: Ints, votes: Annotations) -> str:
-    """Say of how many labels the votes name another one more often, and of how many another one as often.
-
-    Parameters
-    ----------
-    identified
-        (n,) labels; negative where it is no class of the votes.
-    votes
-        Everybody's answers about the same examples.
-
-    Examples
-    --------
-    >>> votes = Annotations.from_votes([[0, 0], [0, 1], [1, 1]])
-    >>> for identified in ([1, 1, 1], [0, 0, 1], [-1, 0, 1]):
-    ...     majority_sentence(np.array(identified), votes)
-    'The majority would differ on 1; on 1 as many say another label.'
-    'The majority would differ on 0; on 1 as many say another label.'
-    'The majority would differ on 1; on 1 as many say another label.'
-    """
-    counts, every = votes.votes, np.arange(len(identified))
-    most = counts.max(axis=1).toarray().ravel()
-    own = np.where(identified < 0, 0, np.asarray(counts[every, np.maximum(identified, 0)]).ravel())
-    rows = np.repeat(every, np.diff(counts.indptr))
-    leaders = np.bincount(rows, counts.data == most[rows], len(every))
-    n_tied = int(((own == most) & (leaders > 1)).sum())
-    tied = f"; on {n_tied:,} as many say another label" if n_tied else ""
-    return f"The majority would differ on {int((own < most).sum()):,}{tied}."
 
 
 # ---- whether they can be used ---------------------------------------------------------------------------------------

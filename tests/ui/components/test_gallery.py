@@ -37,11 +37,14 @@ def decoded(uri: str) -> Image.Image:
 
 def test_the_largest_weights_come_first_and_the_rest_is_counted():
     examples = data()
-    payload = gallery_payload(examples, np.array([0, 1]), weights(examples.sets()), selected=1)
+    payload = gallery_payload(
+        examples, np.array([0, 1]), weights(examples.sets()), selected=1, decided={1: "decided: cat"}
+    )
     first, second = payload["cards"]
     assert [label for label, _ in first["bars"]] == [7, 6, 5, 4, 3, 2] and first["more"] == 8 - MOST_BARS
     assert sum(share for _, share in second["bars"]) == 1000
     assert (first["truth"], second["truth"]) == (7, None)
+    assert (first["decided"], second["decided"]) == ("", "decided: cat")
     assert payload["names"] == {str(j): NAMES[j] for j in range(1, 8)}  # only those drawn
     assert payload["colours"]["7"] == class_colours(8)[7]
     assert payload["bars"] == MOST_BARS

@@ -59,7 +59,7 @@ def _describe_label(scene: Scene, row: int) -> list[str]:
         truth = int(scene.data.y[row])
         outside = "" if truth in scene.sets[row] else " — which is not among its candidates"
         sentences.append("and that is its true label" if truth == label else f"but truly {names[truth]}{outside}")
-    return sentences
+    return [*sentences, *filter(None, [scene.decided.get(row)])]
 
 
 def _describe_history(

@@ -63,7 +63,7 @@ def draw(scene: Scene) -> None:
         _find(scene)
     click = "Click one to see its history." if len(rows) else "There are none now."
     st.caption(f"{meaning} {click}{'' if scene.snapshot.is_active else OF_MODEL_ALONE}")
-    payload = gallery_payload(scene.data, rows, scene.frame.weights, looking.selected)
+    payload = gallery_payload(scene.data, rows, scene.frame.weights, looking.selected, scene.decided)
     mount(GALLERY, payload, f"gallery-{scene.run.id}", len(scene.data), looking.select)
 
 

@@ -172,9 +172,9 @@ def _with_truth(lanes: Sequence[LaneFigures], y: Ints) -> Verdict:
             lines.append(_compared(lane, best, right, pairs))
     notes = (
         f"In brackets: 95 % intervals over these {n:,} examples, for differences from the examples that one lane has "
-        "right and the other wrong. Called a tie where chance alone would give such a difference between any two lanes "
-        "in more than 5 % of cases; the best of several looks a little better than it is. One seed: another one gives "
-        "other figures.",
+        "right and the other wrong. Two lanes cannot be told apart where chance alone would give such a difference "
+        "between any two in more than 5 % of cases; the best of several looks a little better than it is. One seed: "
+        "another one gives other figures.",
     )
     return Verdict(headline + ".", tuple(lines), notes)
 
@@ -189,7 +189,7 @@ def _compared(lane: LaneFigures, best: LaneFigures, right: dict[str, Flags], pai
         alone, other = int((mine & ~reference).sum()), int((reference & ~mine).sum())
         why = f". It alone is right on {alone:,} examples, {best.title} alone on {other:,}, which may be chance"
         why = why if alone or other else ". Both are right on the same examples"
-        return LaneSummary(lane.title, f"{share}: a tie with {best.title}", why)
+        return LaneSummary(lane.title, f"{share}: cannot be told apart from {best.title}", why)
     low, high = (gap.low, gap.high) if gap.share > 0 else (-gap.high, -gap.low)
     text = f"{share}, {points} ({low * 100:.1f} to {high * 100:.1f})"
     if lane.is_supervised:

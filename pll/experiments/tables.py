@@ -237,6 +237,20 @@ def cells_frame(table: Table, cell: Callable[[TableEntry | None], str]) -> pd.Da
     return pd.DataFrame(rows)
 
 
+def legend(table: Table) -> str:
+    """Say what the marks and brackets of a table mean: of those that it has; "" where it has none."""
+    marks = "".join(entry.mark for entry in table.entries.values())
+    tested = " or ".join(f"{mark} {word}" for mark, word in (("•", "better"), ("◦", "worse")) if mark in marks)
+    sentences = [
+        f"{method_title(table.first)} is significantly {tested}, paired t-test at 5 %." if tested else "",
+        "*: also after Holm's correction." if "*" in marks else "",
+        f"{UNTESTED}: no test, since all parts differ by the same." if UNTESTED in marks else "",
+        WHAT_IS_TESTED if tested else "",
+        "In brackets the paper's mean and the difference." if any(one.paper for one in table.entries.values()) else "",
+    ]
+    return " ".join(filter(None, sentences))
+
+
 def _markdown_cell(entry: TableEntry | None) -> str:
     if entry is None:
         return "–"

@@ -45,6 +45,7 @@ class Frame:
     sharp: Sharpness  # identified label, and how far the weights lie on it, of every example
     # mini-batches of the next epoch that are in `weights` already, and how many it has; None between epochs
     batch: tuple[int, int] | None = None
+    has_passes: bool = True  # whether the method goes through the data again and again, as those of votes alone do not
     found: int = 0  # before training: which of the models that the search for settings found likeliest; 0 for none
 
     @property
@@ -54,7 +55,7 @@ class Frame:
             return "The likeliest settings so far"
         if self.batch is not None:
             return f"After {count(self.epoch, 'pass', 'passes')} and {self.batch[0]} of {self.batch[1]} steps"
-        return after(self.epoch)
+        return after(self.epoch) if self.has_passes or not self.epoch else "Computed at once"
 
 
 @dataclass(frozen=True, eq=False)
@@ -226,6 +227,7 @@ def scenes(run: Run, snapshot: Snapshot) -> list[Scene]:
         history = History(lane.folder.history, splits.train.sets())
         epochs = history.epochs() or [0]
         frame = _frame(state, history, epochs, looking, level)
+        frame = replace(frame, has_passes=METHODS[lane.config.method].needs_features)
         row = state.rows[frame.epoch - 1] if 0 < frame.epoch <= len(state.rows) else {}
         if state.metrics and frame.epoch == state.metrics.get("epoch"):
             row = row | state.metrics  # of the last epoch those of the final model, as in labels.csv

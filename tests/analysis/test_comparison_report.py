@@ -56,7 +56,7 @@ def test_a_tie_says_how_often_each_alone_is_right() -> None:
     (line,) = judged(lane("proden", 5), lane("oracle", 0, is_supervised=True)).lines
     assert line.text.endswith("It alone is right on 5 examples, proden alone on 0, which may be chance.")
     (line,) = judged(lane("proden", 5), lane("oracle", 5, is_supervised=True)).lines
-    assert line.text.endswith("a tie with proden. Both are right on the same examples.")
+    assert line.text.endswith("cannot be told apart from proden. Both are right on the same examples.")
 
 
 def test_the_best_of_equal_lanes_is_seldom_called_better() -> None:

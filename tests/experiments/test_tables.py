@@ -13,7 +13,7 @@ import scipy.stats
 
 from pll.experiments.evaluation import Result, holm, paired_t_test, planned
 from pll.experiments.figures import Panel, panel_figure, q_panels, save_figure
-from pll.experiments.tables import Table, entries_frame, markdown, tables
+from pll.experiments.tables import Table, entries_frame, legend, markdown, tables
 
 SHARES = {  # by fold
     "proden": [0.80, 0.82, 0.81, 0.79, 0.80],
@@ -74,6 +74,18 @@ def test_equal_methods_are_seldom_called_different_after_many_seeds() -> None:
     assert called[0] > 40 and called[1] <= 10
 
 
+def test_a_legend_explains_the_marks_that_are_there() -> None:
+    first = SHARES["proden"]
+    both, better, worse = (
+        legend(table(found))
+        for found in (results(), results(proden=first, ga=SHARES["ga"]), results(proden=first, plknn=SHARES["plknn"]))
+    )
+    assert "PRODEN is significantly • better or ◦ worse" in both and "*: also" in both and "In brackets" in both
+    assert "• better," in better and "◦" not in better and "–:" not in better
+    assert "◦ worse," in worse and "•" not in worse
+    assert not legend(table(results("toy", proden=first)))
+
+
 def test_holm_takes_the_star_away() -> None:
     """A difference that is significant alone, among many that are not."""
     rng = np.random.default_rng(3)
@@ -103,6 +115,7 @@ def test_differences_without_variance_are_not_tested(parts: int) -> None:
     entry, same = (one.entries[("lost", None), name] for name in ("ga", "plknn"))
     assert entry.mark == "–" and entry.p is not None and math.isnan(entry.p) and entry.p_holm == 1
     assert same.mark == "" and same.p == 1
+    assert "–: no test" in legend(one) and "•" not in legend(one) and "*" not in legend(one)
     assert markdown(one).count(" –<br>paper") == 1
     assert entries_frame([one])["p"].isna().tolist() == [True, True, False]
 

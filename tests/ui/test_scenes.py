@@ -18,6 +18,7 @@ from pll.ui import scenes as module
 from pll.ui.run_view import RunView
 from pll.ui.scenes import Scene, scenes
 from pll.weights import identified_labels
+from tests.run_helpers import registry_in
 
 EPOCHS = 12
 
@@ -78,6 +79,14 @@ def test_a_run_is_seen_from_its_beginning_to_its_end(run: Run, looking: RunView)
     assert (ended.frame.epoch, ended.is_latest) == (EPOCHS, True)
     assert ended.frame.weights.tolist() == np.load(run.folder.history / "final.npy").tolist()
     assert ended.row["transductive_accuracy"] == run.snapshot().lane.metrics["transductive_accuracy"]  # type: ignore[index]
+
+
+@pytest.mark.usefixtures("looking")
+def test_labels_of_votes_alone_are_computed_at_once_and_not_in_passes(tmp_path: Path) -> None:
+    with registry_in(tmp_path) as registry:
+        one = registry.start(RunConfig(Source("iris"), method="majority", flip=Flip("binomial", 0.5)))
+        one.join(60)
+        assert now(one).frame.when == "Computed at once"
 
 
 def test_an_example_over_time_ends_with_what_is_in_view_also_where_frames_are_thinned(

@@ -19,7 +19,7 @@ from pll.experiments.evaluation import MEANS_OF, read_results
 from pll.experiments.execution import RESULTS_TABLE, ExperimentFolder, ExperimentProgress
 from pll.experiments.figures import over_fits, panel_figure, q_panels, style
 from pll.experiments.report import REPORT, protocol_in_words, tables_of
-from pll.experiments.tables import WHAT_IS_TESTED, Table, TableEntry, cells_frame, signed
+from pll.experiments.tables import Table, TableEntry, cells_frame, legend, signed
 from pll.io import zipped
 from pll.methods import method_title
 from pll.runs.files import MANIFEST_FILE
@@ -152,10 +152,8 @@ def _show_table(table: Table) -> None:
     frame = _table_frame(table).rename(columns={"method": "Method"}).rename(columns=plain).map(plain)
     st.table(frame, hide_index=True, border="horizontal", alt=alt)  # whose cells have as many lines as a phone needs
     st.caption(
-        f"Test accuracy in %, mean ± standard deviation of the fits; of those by gradient descent {MEANS_OF}. • (◦) "
-        f"{method_title(table.first)} is significantly better (worse), paired t-test at 5 %; *: also after Holm's "
-        f"correction; –: no test, since all parts differ by the same. {WHAT_IS_TESTED} In brackets the paper's mean "
-        "and the difference. results.csv has every fit, figures/ in the ZIP its curves."
+        f"Test accuracy in %, mean ± standard deviation of the fits; of those by gradient descent {MEANS_OF}. "
+        f"{legend(table)} results.csv has every fit, figures/ in the ZIP its curves."
     )
 
 

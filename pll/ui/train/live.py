@@ -192,8 +192,8 @@ def presenter_strip(run: Run, snapshot: Snapshot) -> None:
 
 def _presenter_line(now: Scene) -> None:
     """The figures at the epoch in view, in one line."""
-    total = f" of {now.snapshot.total:,}" if now.snapshot.total else ""
-    words = [f"**{now.frame.when}{total}**" if now.frame.epoch else f"**{now.frame.when}**"]
+    total = f" of {now.snapshot.total:,}" if now.snapshot.total and now.frame.epoch and now.frame.has_passes else ""
+    words = [f"**{now.frame.when}{total}**"]
     if now.data.y is not None and now.row:
         share, below = identified(now.row, now.data, now.splits.test)
         words.append(f"{share} right ({below})")

@@ -502,6 +502,11 @@ class Sharpness:
     margin: npt.NDArray[np.float32]
     entropy: npt.NDArray[np.float32]
 
+    def wrong(self, y: Ints) -> Ints:
+        """Return the examples identified wrongly, the sharpest first; `y` are (n,) true labels, −1 where unknown."""
+        wrong = np.flatnonzero((y >= 0) & (self.identified != y))
+        return wrong[np.argsort(-self.top[wrong], kind="stable")]
+
 
 def sharpness(weights: Weights, candidates: CandidateSets) -> Sharpness:
     """Compute identified label, top weight, margin and entropy of all examples.

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import median
 from typing import Any
 
 from pll.analysis.health import Health
 from pll.runs.folder import State
-from pll.training.metrics import EpochRecord, TrainingProgress
+from pll.training.metrics import TRUTH_METRICS, EpochRecord, TrainingProgress
 from pll.weights import Weights
 
 ACTIVE: tuple[State, ...] = ("queued", "running", "paused")
@@ -91,6 +91,13 @@ class LaneSnapshot:
     def epoch(self) -> int:
         """Epochs complete."""
         return int(self.rows[-1]["epoch"]) if self.rows else 0
+
+    @property
+    def without_truth(self) -> LaneSnapshot:
+        """The same without metrics that need true labels."""
+        nothing = dict.fromkeys(TRUTH_METRICS)
+        metrics = None if self.metrics is None else self.metrics | nothing
+        return replace(self, rows=tuple(row | nothing for row in self.rows), metrics=metrics)
 
     @property
     def epochs_left(self) -> int:

@@ -26,7 +26,6 @@ from pll.runs.history import History
 from pll.runs.lanes import lane_titles
 from pll.runs.run import Lane, Run
 from pll.runs.snapshots import LaneSnapshot, Snapshot
-from pll.training.metrics import TRUTH_METRICS
 from pll.ui.format import after
 from pll.ui.run_view import RunView, run_view
 from pll.weights import Sharpness, Weights, accuracy, identified_labels, sharpness, taken_home
@@ -223,7 +222,7 @@ def scenes(run: Run, snapshot: Snapshot) -> list[Scene]:
     for place, (lane, state) in enumerate(zip(run.lanes, snapshot.lanes, strict=True)):
         splits = run.splits(place)
         if "truth" in looking.hidden:  # by a lesson
-            splits, state = Splits(splits.train.without_truth), without_truth_figures(state)
+            splits, state = Splits(splits.train.without_truth), state.without_truth
         history = History(lane.folder.history, splits.train.sets())
         epochs = history.epochs() or [0]
         frame = _frame(state, history, epochs, looking, level)
@@ -265,13 +264,6 @@ def identified(row: Mapping[str, Any], data: PartialLabelDataset, test: PartialL
     if on_test is not None and test is not None and test.n_labelled:
         below += f" · {round(on_test * test.n_labelled):,} of {test.n_labelled:,} unseen"
     return percent(share), below
-
-
-def without_truth_figures(snapshot: LaneSnapshot) -> LaneSnapshot:
-    """Return the snapshot without metrics that need true labels."""
-    nothing = dict.fromkeys(TRUTH_METRICS)
-    metrics = None if snapshot.metrics is None else snapshot.metrics | nothing
-    return replace(snapshot, rows=tuple(row | nothing for row in snapshot.rows), metrics=metrics)
 
 
 def _frame(snapshot: LaneSnapshot, history: History, epochs: list[int], looking: RunView, level: int | None) -> Frame:

@@ -191,6 +191,8 @@ def hides_navigation() -> bool:
 FORM = "setup"
 """Name in the address of what was chosen for a new run; with it begin the keys of its fields."""
 KEPT = ("choice", f"{FORM}-")
+OWN, LENT = "forms-of-this-tab", "form-of-another-tab"
+"""Keys of the names that this tab gave, and of what was chosen under a name of another tab, as it came."""
 MOST_FORMS = 1000
 """Tabs whose choices are kept."""
 
@@ -203,14 +205,19 @@ def _chosen_as(person: str, name: str) -> dict[str, Any]:
 
 def chosen() -> DataConfig | None:
     """The data of the last *Get labels* or *Settings* in this tab, or what its address names since a reload or Back."""
-    person, named = str(login.own_folder(FORM)), st.query_params.get(FORM, "")
+    person, named, lent = str(login.own_folder(FORM)), st.query_params.get(FORM, ""), st.session_state.pop(LENT, {})
     if named != st.session_state.get(FORM) and (kept := _chosen_as(person, named)):
+        lent = {}
         for key in _fields():
             del st.session_state[key]
         st.session_state.update(deepcopy(kept) | {FORM: named})  # the same name: another would stand in the way of Back
     if "choice" in st.session_state:
-        name = st.query_params[FORM] = st.session_state.setdefault(FORM, token_urlsafe(9))
-        _chosen_as(person, name).update(_fields())
+        fields = _fields()
+        if FORM not in st.session_state or any(fields.get(key, value) != value for key, value in lent.items()):
+            st.session_state[FORM] = _new_name()
+        name = st.query_params[FORM] = st.session_state[FORM]
+        if _is_own(name):
+            _chosen_as(person, name).update(fields)
     return st.session_state.get("choice")
 
 
@@ -221,4 +228,25 @@ def _fields() -> dict[str, Any]:
 
 def choose(choice: DataConfig) -> None:
     """Remember the data for the train page, under a name of its own: another tab may be at the one before."""
-    st.session_state.update({"choice": choice, FORM: token_urlsafe(9)})
+    st.session_state.update({"choice": choice, FORM: _new_name()})
+
+
+def _new_name() -> str:
+    """A name for what is chosen, of this tab."""
+    name = token_urlsafe(9)
+    st.session_state.setdefault(OWN, set()).add(name)
+    return name
+
+
+def _is_own(name: str) -> bool:
+    """Whether this tab gave that name: only then it is to keep what is chosen here."""
+    return name in st.session_state.get(OWN, ())
+
+
+def note_lent() -> None:
+    """Note what another tab's address, or this one's before a reload, brought: a change goes under a name of its own.
+
+    Called at the end of every script run.
+    """
+    if not _is_own(st.session_state.get(FORM, "")):
+        st.session_state[LENT] = deepcopy(_fields())

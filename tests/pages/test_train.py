@@ -90,6 +90,21 @@ def test_data_chosen_in_one_tab_leaves_what_another_tabs_address_names(irises: A
         assert field(page, "Epochs").value == epochs
 
 
+def test_a_setting_of_one_tab_is_not_that_of_another_at_the_same_address(irises: Any, open_page: Any) -> None:
+    name = irises.query_params["setup"]
+    first = field(irises, "Epochs").set_value(37).run()
+    second = open_page("train", setup=name).run()
+    assert second.query_params["setup"] == name and field(second, "Epochs").value == 37
+    second = field(second, "Epochs").set_value(5).run().run()
+    assert field(open_page("train", setup=name), "Epochs").value == 37
+    own = second.query_params["setup"]
+    assert own != name and field(open_page("train", setup=own), "Epochs").value == 5
+    second = field(second, "Epochs").set_value(6).run()
+    assert second.query_params["setup"] == own  # and Back does not go through every setting
+    first = field(first, "Epochs").set_value(38).run()
+    assert first.query_params["setup"] == name and field(open_page("train", setup=name), "Epochs").value == 38
+
+
 def test_a_reload_has_the_held_out_share_again_and_no_warning_in_the_log(
     irises: Any, open_page: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:

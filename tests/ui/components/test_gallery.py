@@ -13,7 +13,6 @@ from pll.candidates import CandidateSets
 from pll.colors import class_colours
 from pll.dataset import PartialLabelDataset
 from pll.ui.components.gallery import MOST_BARS, THUMBNAIL, gallery_payload, picture_uri
-from pll.ui.train.views.examples import sharp_and_wrong
 from pll.weights import restricted_softmax, sharpness
 
 NAMES = ("ant", "bee", "cat", "dog", "eel", "fox", "gnu", "hen")
@@ -63,4 +62,4 @@ def test_small_pictures_keep_their_pixels_and_large_ones_become_small():
 def test_who_is_shown():
     sets = CandidateSets.from_lists([[0, 1], [0, 1], [0, 1], [0, 1]], 2)
     sharp = sharpness(np.array([0.9, 0.1, 0.6, 0.4, 0.2, 0.8, 0.5, 0.5], dtype=np.float32), sets)
-    assert sharp_and_wrong(sharp, np.array([1, 1, 1, -1]), 9).tolist() == [0, 1]  # unknown truth is never wrong
+    assert sharp.wrong(np.array([1, 1, 1, -1])).tolist() == [0, 1]  # unknown truth is never wrong

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 import numpy as np
-import numpy.typing as npt
 import streamlit as st
 
 from pll.annotations.agreement import Pair, rows_of_disagreement
@@ -16,7 +15,7 @@ from pll.ui.format import plain
 from pll.ui.scenes import Scene
 from pll.ui.voters import pairs_of
 from pll.ui.widgets import beside, bound, choose, kept_in
-from pll.weights import Ints, Sharpness
+from pll.weights import Ints
 
 LIST_KEY = "gallery-list"
 CARDS = 12
@@ -38,7 +37,7 @@ LISTS: dict[str, tuple[Callable[[Scene], Ints], str]] = {
         "The examples whose identified label changed most recently.",
     ),
     "Sharp and wrong": (
-        lambda scene: sharp_and_wrong(scene.frame.sharp, scene.truth, CARDS),
+        lambda scene: scene.frame.sharp.wrong(scene.truth)[:CARDS],
         "The examples that are wrong with the largest label weights.",
     ),
 }
@@ -89,22 +88,3 @@ def _where_two_disagree(scene: Scene, pairs: Mapping[Pair, str]) -> Ints:
     pair = choose("Two voters", pairs, key=key, label_visibility="collapsed", width=320)
     rows = rows_of_disagreement(annotations, pair.first, pair.second)
     return rows[np.argsort(scene.frame.sharp.top[rows], kind="stable")][:CARDS]
-
-
-# ---- which examples -------------------------------------------------------------------------------------------------
-
-
-def sharp_and_wrong(sharp: Sharpness, y: npt.NDArray[np.int64], many: int) -> Ints:
-    """(≤ many,) the examples identified wrongly with the highest confidence.
-
-    Parameters
-    ----------
-    sharp
-        Of the label weights of all n examples.
-    y
-        (n,) true labels, −1 where unknown.
-    many
-        How many are wanted, at most.
-    """
-    wrong = np.flatnonzero((y >= 0) & (sharp.identified != y))
-    return wrong[np.argsort(-sharp.top[wrong], kind="stable")][:many]

@@ -23,6 +23,7 @@ from typing import Any, NoReturn, TypeVar
 
 from pll.errors import UserError
 from pll.formats.forms import NO_ANSWER, USUAL, WORDS, WORDS_OF_FIELDS, between_words, plain_name, words_of
+from pll.formats.grouping import summed
 from pll.images import PICTURE_SUFFIXES
 
 Answer = TypeVar("Answer")
@@ -1372,7 +1373,7 @@ def _are_whose(rows: Sequence[Sequence[tuple[str, Any]]]) -> bool:
     words: defaultdict[str, Counter[str]] = defaultdict(Counter)
     for who, what in (pair for row in rows for pair in row):
         words[who].update(spelling(str(one)) for one in (what if isinstance(what, list) else [what]))
-    said = sum(words.values(), Counter[str]())
+    said = summed(pair for one in words.values() for pair in one.items())
     alike = [sum(n for word, n in one.items() if said[word] > one[word]) for one in words.values()]
     several = 2 * sum(len({*map(itemgetter(0), row)}) > 1 for row in rows) >= len(rows)
     few = 2 * len(words) <= max(4, said.total()) and 1 < len(said) <= max(20, said.total() // 4)

@@ -42,7 +42,9 @@ from pll.formats.tabular.cells import (
     is_no_answer,
     is_object,
     labels_in,
+    object_in,
     read_label,
+    shares_among,
     shares_of,
     spelling,
 )
@@ -219,9 +221,10 @@ def _true_label(cell: str) -> Mapping[str, float]:
 
 
 def _weighed(cell: str, separator: str, *, are_pairs: bool) -> Mapping[str, float]:
-    if not (are_pairs or is_object(cell)):
+    fields = object_in(cell)
+    if fields is None and not are_pairs:
         return Counter(labels_in(cell, separator))
-    shares = shares_of(cell)
+    shares = shares_among(fields) if fields else shares_of(cell)
     if shares is None:
         raise UserError("write a number from 0 for each label: how often or how likely it is")
     return shares
@@ -341,6 +344,8 @@ def _without_no_truth(
     As "-" and "N/A" do, and so does one word on more than half of the rows that nobody ever answered: "open"; several
     are other labels with a mark between them (`x|y`).
     """
+    if not any(chunk.kind == "truth" for chunk in others):
+        return [*others], []
     every = [chunk for chunk in (*others, *votes.chunks) if chunk.kind != "truth"]
     names = {becomes.get(name, name) for chunk in every for _, name in chunk.names()}
     read, notes = [], []
@@ -351,6 +356,8 @@ def _without_no_truth(
         several = {n for n, _ in said if {part.strip() for part in _SEVERAL.split(n)} <= names}
         empty = {n for n, count in said if n in votes.silent or is_no_answer(n) or (votes.chunks and 2 * count > total)}
         for gone, what in ((empty - several, "that there is none"), (several, "several classes")):
+            if not gone:
+                continue
             is_gone = [any(becomes.get(n, n) in gone for n in value) for value in chunk.values]
             if any(is_gone):
                 rows = int(np.array(is_gone)[chunk.codes].sum())

@@ -962,7 +962,7 @@ def answer_of(cell: str) -> tuple[tuple[str, ...], float] | None:
     >>> answer_of("cat"), answer_of('{"cat": 0.8, "dog": 0.2}')
     (None, None)
     """
-    fields = _object(cell)
+    fields = object_in(cell)
     if fields is None:
         return None
     plain = {name.strip().casefold(): value for name, value in fields.items()}
@@ -1004,8 +1004,15 @@ def shares_of(cell: str) -> dict[str, float] | None:
     >>> shares_of("good: 6, bad: 1")
     {'good': 6, 'bad': 1}
     """
-    said = ((label, float(share)) for label, share in pairs_in(cell) if is_number(share))
-    fields = _object(cell) or {label: int(share) if share.is_integer() else share for label, share in said}
+    fields = object_in(cell)
+    if not fields:
+        said = ((label, float(share)) for label, share in pairs_in(cell) if is_number(share))
+        fields = {label: int(share) if share.is_integer() else share for label, share in said}
+    return shares_among(fields)
+
+
+def shares_among(fields: Mapping[str, Any]) -> dict[str, float] | None:
+    """Return how likely or how frequent each label is, of the fields of an object, as `shares_of` its cell."""
     if not fields:
         return None
     shares = {name.strip(): 0 if value is None else value for name, value in fields.items()}
@@ -1160,7 +1167,7 @@ def says_counts(name: str) -> bool:
 
 def is_object(cell: str) -> bool:
     """Whether a cell is a JSON object."""
-    return _object(cell) is not None
+    return object_in(cell) is not None
 
 
 def objects_in(name: str, cells: Cells) -> tuple[str, Cells]:
@@ -1205,7 +1212,7 @@ def objects_in(name: str, cells: Cells) -> tuple[str, Cells]:
     if _say_who(name, cells):
         return "voters", cells
     are_counts = says_counts(name) or _says_answers(name) or _are_counted(cells) or _hold_counts(cells)
-    are_counts |= are_likeliest([_object(cell) or {} for cell in cells if cell])
+    are_counts |= are_likeliest([object_in(cell) or {} for cell in cells if cell])
     if nearly_all(says_shares, cells):
         return "shares", list(map(names_shared, cells))
     return "others", cells
@@ -1299,7 +1306,7 @@ LEAST_OF_LENGTH = 0.05
 
 def _are_counted(cells: Cells) -> bool:
     """Whether cells are labels that recur, several in some, with how many gave each: `mould (6), rancid (2)`."""
-    said = [_object(cell) or {} for cell in cells if cell and _SAID_OFTEN.fullmatch(cell)]
+    said = [object_in(cell) or {} for cell in cells if cell and _SAID_OFTEN.fullmatch(cell)]
     names = Counter(name for one in said for name in one)
     return names.total() > len(said) and 4 * len(names) <= names.total()
 
@@ -1354,7 +1361,7 @@ def _is_list_of_answers(cell: str) -> bool:
 def _say_who(name: str, cells: Cells) -> bool:
     """Whether objects say who answered what: words, in a column that is called as answers are, or of one vocabulary."""
     plain = plain_name(name)
-    objects = [_object(cell) or {} for cell in cells if cell]
+    objects = [object_in(cell) or {} for cell in cells if cell]
     every = [[(key, _answer_inside(one)) for key, one in some.items()] for some in objects]
     pairs = [[(key, said) for key, said in some if said is not None] for some in every]
     values = [one for some in pairs for _, one in some]
@@ -1401,25 +1408,30 @@ def pairs_in(cell: str | None) -> list[tuple[str, str]]:
         return []
     if '"=>"' in cell:
         return _ARROW.findall(cell)
-    parts = [
-        part for part in re.split(r"[;|\n]|,(?=[^,;|:=]+[:=])|(?<=\d)\s+(?=[^\W\d][^\s,;|:=]*:)", cell) if part.strip()
-    ]
-    pairs = [match for part in parts if (match := _PAIR.fullmatch(part))]
-    return [(pair["who"], pair["what"]) for pair in pairs] if len(pairs) == len(parts) else []
+    pairs: list[tuple[str, str]] = []
+    if cell.lstrip().startswith(("{", "[")):  # JSON: nobody is called so
+        return pairs
+    for part in re.split(r"[;|\n]|,(?=[^,;|:=]+[:=])|(?<=\d)\s+(?=[^\W\d][^\s,;|:=]*:)", cell):
+        if part.strip():
+            pair = _PAIR.fullmatch(part)
+            if pair is None:
+                return []
+            pairs.append((pair["who"], pair["what"]))
+    return pairs
 
 
 def _joined(names: Sequence[str]) -> str:
     return names[0] if len(names) == 1 else json.dumps(list(names), ensure_ascii=False) if names else ""
 
 
-def _object(cell: str) -> dict[str, Any] | None:
+def object_in(cell: str) -> dict[str, Any] | None:
     """The object in a cell, as JSON or Python writes it, or pairs of a name and a number; None of any other cell.
 
-    >>> _object('{"cat": 2}'), _object("{'cat': 2, 'dog': None}"), _object("{cat, dog}")
+    >>> object_in('{"cat": 2}'), object_in("{'cat': 2, 'dog': None}"), object_in("{cat, dog}")
     ({'cat': 2}, {'cat': 2, 'dog': None}, None)
-    >>> _object("[['cat', 0.7], ['dog', 0.3]]"), _object("[['cat', 'dog']]"), _object("[['cat', 1], ['cat', 2]]")
+    >>> object_in("[['cat', 0.7], ['dog', 0.3]]"), object_in("[['cat', 'dog']]"), object_in("[['cat', 1], ['cat', 2]]")
     ({'cat': 0.7, 'dog': 0.3}, None, None)
-    >>> _object("mould (6), rancid oil (2)"), _object("5x mould, 1 x rancid oil"), _object("a (x), b (2)")
+    >>> object_in("mould (6), rancid oil (2)"), object_in("5x mould, 1 x rancid oil"), object_in("a (x), b (2)")
     ({'mould': 6, 'rancid oil': 2}, {'mould': 5, 'rancid oil': 1}, None)
     """
     if (cell[-1:] == ")" or cell[:1].isdecimal()) and _SAID_OFTEN.fullmatch(cell):

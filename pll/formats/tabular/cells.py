@@ -1132,7 +1132,9 @@ def _of_object(one: Mapping[str, Any]) -> list[tuple[str | None, str, float]]:
 
 def _who(value: Any) -> Any:
     """Return the name of a person who is an object of fields; a name as it is."""
-    fields = {plain_name(name): one for name, one in value.items()} if isinstance(value, dict) else {}
+    if not isinstance(value, dict):
+        return value
+    fields = {plain_name(name): one for name, one in value.items()}
     return next((fields[name] for name in USUAL["worker"] if fields.get(name) is not None), value)
 
 

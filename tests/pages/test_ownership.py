@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -16,6 +18,7 @@ from pll.runs.lanes import lane_configs
 from pll.runs.registry import RunRegistry, default_registry
 from pll.ui.routes import PAGES
 from tests.page_helpers import IRIS, button, labels, said
+from tests.run_helpers import registry_in
 
 pytestmark = pytest.mark.usefixtures("login")
 ADA, BOB, EVE, ROOT = ({"is_logged_in": True, "email": f"{name}@example.org"} for name in ("ada", "bob", "eve", "root"))
@@ -25,19 +28,31 @@ def seen_by(name: str) -> RunRegistry:
     return default_registry().for_person(Person(f"{name}@example.org"))
 
 
+@pytest.fixture(scope="module")
+def trained(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """Folders of runs of Ada's that have ended: one run, and a comparison with its lanes."""
+    started = {"hers": [IRIS], "lanes": lane_configs(IRIS, ["proden", "proden-naive"])}
+    folders = {}
+    for name, configs in started.items():
+        with registry_in(tmp_path_factory.mktemp(name)) as registry:
+            registry.for_person(Person("ada@example.org")).start(*configs).join(60)
+            folders[name] = registry.root
+    return folders
+
+
 @pytest.fixture
-def hers(open_page: Any) -> Any:
+def hers(open_page: Any, trained: dict[str, Path]) -> Any:
     """A finished run of Ada's."""
-    run = seen_by("ada").start(IRIS)
-    run.join(60)
-    return run
+    shutil.copytree(trained["hers"], default_registry().root, dirs_exist_ok=True)
+    (folder,) = trained["hers"].iterdir()
+    return seen_by("ada").get(folder.name)
 
 
 @pytest.fixture
-def lanes(open_page: Any) -> Any:
+def lanes(open_page: Any, trained: dict[str, Path]) -> Any:
     """A finished comparison of Ada's."""
-    comparison = seen_by("ada").start(*lane_configs(IRIS, ["proden", "proden-naive"]))
-    comparison.join(60)
+    shutil.copytree(trained["lanes"], default_registry().root, dirs_exist_ok=True)
+    (comparison,) = seen_by("ada").comparisons()
     return comparison
 
 

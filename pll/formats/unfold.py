@@ -24,6 +24,7 @@ from pll.formats.forms import USUAL, WORDS_OF_FIELDS, Form, Gather, fits, plain_
 from pll.formats.grouping import grouped
 from pll.formats.paired import with_pairs
 from pll.formats.proposal import says_fact
+from pll.formats.questions import with_questions
 from pll.formats.reading import OF_LABELS
 from pll.formats.records import Records, cell_of, value_of
 from pll.formats.row_forms import FAR_SHARED, agreement
@@ -74,6 +75,7 @@ def unfolded(table: Records, given: Mapping[str, str] | None = None) -> Records:
     if table.form is None:
         table = _with_contents(table, given)
         table = with_names_in_classes(with_voters(with_pairs(table, given), given), given)
+        table = with_questions(table, given)
         table = _with_people(with_shares_of_lines(table, given))
     table = _with_answers(table, given)
     return table if table.form is None else _as_signed(table, table.form, given)

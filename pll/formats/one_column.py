@@ -388,11 +388,17 @@ def _are_called_apart(known: str, name: str) -> bool:
 
 
 def _unsure_columns(table: Proposal) -> dict[str, list[str]]:
-    """The columns of such cells; of several the one whose labels stand alone too, as those of texts do not."""
+    """The columns of such cells; of several the one all or most of whose labels stand alone too, as of texts do not."""
     unsure = {name: some for name in table.open() if (some := _unsure(table, name))}
-    alone = {name: {*map(spelling, present_cells(table.cells[name]))} for name in unsure}
-    found = [name for name, cells in alone.items() if cells.issuperset(table.words(name))]
-    return {name: unsure[name] for name in found} if len(found) == 1 else unsure
+    words = {name: table.words(name).keys() for name in unsure}
+    alone = {name: words[name] & {*map(spelling, present_cells(table.cells[name]))} for name in unsure}
+    for found in (
+        [n for n in unsure if alone[n] == words[n]],
+        [n for n in unsure if 2 * len(alone[n]) > len(words[n])],
+    ):
+        if len(found) == 1:
+            return {found[0]: unsure[found[0]]}
+    return unsure
 
 
 def _alike(table: Proposal, name: str) -> list[str]:

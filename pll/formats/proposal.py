@@ -462,7 +462,7 @@ _MOST_CALLED = 9
 """Words of a name after the first, at most, whose last one says what the column is."""
 
 
-def says_fact(name: str, kinds: Sequence[str] = ("facts", "context")) -> bool:
+def says_fact(name: str, kinds: Sequence[str] = ("facts", "context", "remark")) -> bool:
     """Whether a column is called as facts about a person or a moment are, or remarks: nobody's answer.
 
     Parameters
@@ -470,13 +470,13 @@ def says_fact(name: str, kinds: Sequence[str] = ("facts", "context")) -> bool:
     name
         Of the column.
     kinds
-        Lists of words in `WORDS`; nothing is learnt from what is called as one of `context`.
+        Lists of words in `WORDS`; nothing is learnt from what is called as one of `context`, or a `remark`.
 
     Examples
     --------
     >>> says_fact("rater_gender"), says_fact("created_time"), says_fact("label")
     (True, True, False)
-    >>> says_fact("Clinical note", ["context"]), says_fact("cost_usd", ["context"]), says_fact("age", ["context"])
+    >>> says_fact("Clinical note", ["remark"]), says_fact("cost_usd", ["context"]), says_fact("age", ["context"])
     (True, True, False)
     >>> says_fact("reading_time_s", ["context"]), says_fact("time", ["context"]), says_fact("total_cost_usd")
     (True, False, True)
@@ -929,7 +929,7 @@ def _is_of_occasion(table: Proposal, name: str) -> bool:
     is_text = words_of(name)[-1:] == ("text",)  # `comment_text` is what is commented on, and read
     is_sung = says("grade", name) and is_measured(table.cells[name])  # `note_ms`, `notes_per_s`
     is_other = is_text or is_sung or _is_grade(table, name) or _is_item(table, name)
-    return says_fact(name, ["context"]) and not is_other
+    return says_fact(name, ["context", "remark"]) and not is_other
 
 
 def _is_grade(table: Proposal, name: str) -> bool:
@@ -938,9 +938,19 @@ def _is_grade(table: Proposal, name: str) -> bool:
 
 
 def _is_item(table: Proposal, name: str) -> bool:
-    """Whether a column holds phrases that all who answered an example had before them: as a `comment` may be."""
+    """Whether a column holds phrases that all who answered an example had before them: as a `comment` may be.
+
+    A remark that stands in every row is one where nothing else is there to read: what is noted of some examples only
+    was seen afterwards.
+    """
+    if not which(table, "described", among=[name]):
+        return False
+    if not table.having("task"):
+        is_told = says_fact(name, ["remark"]) and all(table.raw[name])
+        others = [one for one in table.raw if one != name]
+        return is_told and not {*which(table, "texts", among=others), *which(table, "phrases", among=others)}
     keys = list(zip(*(table.raw[task] for task in table.having("task")), strict=True))
-    return bool(keys and which(table, "described", among=[name])) and follows(table.raw[name], keys)
+    return follows(table.raw[name], keys)
 
 
 def _says_who(name: str) -> bool:

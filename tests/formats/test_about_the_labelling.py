@@ -347,13 +347,19 @@ def test_phrases_that_are_all_there_is_to_read_are_read_whatever_they_are_called
     assert data.texts is not None and data.texts[1] == texts[1] and not data.categories
 
 
-def test_the_remark_of_an_observer_beside_measurements_is_not_read(tmp_path: Path) -> None:
+@pytest.mark.parametrize("way", ["of some", "of each", "few", "beside a text"])
+def test_a_remark_beside_measurements_is_read_where_it_describes_each_row(tmp_path: Path, way: str) -> None:
     rolls, rows = random.Random(17), list[list[str]]()
     for k in range(60):
         truth = rolls.choice(WORDS)
-        rows.append([f"{rolls.gauss(9, 3):.2f}", f"late week {k}", *(said(rolls, truth, 0.8) for _ in "abc")])
-    data, _ = read_first(table(tmp_path, ["width", "Kommentar", "coder 1", "coder 2", "coder 3"], rows))
-    assert data.texts is None and data.feature_names == ("width",)
+        remark = "" if way == "of some" and k % 9 == 4 else f"late week {k % 4 if way == 'few' else k}"
+        text = [f"what the visitor number {k} wrote about the day by the sea"] if way == "beside a text" else []
+        rows.append([f"{rolls.gauss(9, 3):.2f}", remark, *text, *(said(rolls, truth, 0.8) for _ in "abc")])
+    texts = ["letter"] if way == "beside a text" else []
+    data, _ = read_first(table(tmp_path, ["width", "Kommentar", *texts, "coder 1", "coder 2", "coder 3"], rows))
+    assert data.feature_names == ("width",) and list(data.categories) == ["Kommentar"] * (way == "few")
+    read = {"of each": "late week 0", "beside a text": rows[0][2]}.get(way)
+    assert (data.texts is None) == (read is None) and (read is None or data.texts[0] == read)
 
 
 @pytest.mark.parametrize("is_last", [True, False])

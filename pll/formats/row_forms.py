@@ -257,6 +257,8 @@ def persons(table: Proposal) -> None:
         table.give_all(items, "item")
         table.give(person, "person")
         return
+    if rows >= SOME_ROWS and not named and _agree_in_rows(table, items):
+        return
     table.give_all(roles, "keep")
     table.ask(
         f"{len(items)} columns use the same words in {rows} rows. Is a row a person, and each column an example?",
@@ -445,8 +447,11 @@ MOST_KINDS_OF_TRIALS = 3
 def _workers(table: Proposal) -> list[str]:
     named = which(table, "!object", "!titles")
     people = [name for name in named if _says_people(name)]
-    usual = [*table.usual("worker", named), *people, *which(table, "repeats", "mails", among=named)]
-    return sorted(dict.fromkeys(usual), key=lambda name: not all(table.raw[name]))  # who is always named first
+    usual = dict.fromkeys([*table.usual("worker", named), *people, *which(table, "repeats", "mails", among=named)])
+    ids = which(table, "named id", "again") if len(usual) > 1 else []
+    seen = {name for name in usual for key in ids if key != name and table.is_function(name, key)}  # who saw a thing
+    told = [name for name in usual if name not in seen] or usual
+    return sorted(told, key=lambda name: not all(table.raw[name]))  # who is always named first
 
 
 def _says_people(name: str) -> bool:

@@ -297,6 +297,17 @@ def test_numbered_columns_beside_when_each_row_was_sent_may_be_the_examples() ->
     assert asked is not None and asked.answers[0][1] == {"wer": "person"} | dict.fromkeys(list(columns)[3:], "item")
 
 
+def test_numbered_columns_that_agree_in_rows_told_by_the_time_are_voters() -> None:
+    """As scorers of one night do, an epoch a row; not what a form was filled with, whoever sent it."""
+    rolls = random.Random(3)
+    stages = [rolls.choice(["W", "N1", "N2"]) for _ in range(60)]
+    columns: dict[str, list[str | None]] = {"clock": [f"22:{k // 2:02}:{30 * (k % 2):02}" for k in range(60)]}
+    columns |= {f"Sc{k}": [s if rolls.random() < 0.8 else rolls.choice(stages) for s in stages] for k in range(1, 6)}
+    assert {roles(**columns)[f"Sc{k}"] for k in range(1, 6)} == {"annotator"}
+    sent = roles_of(list(columns), [columns["clock"], *([rolls.choice(stages) for _ in stages] for _ in range(5))])
+    assert question(sent) is not None
+
+
 # ---- through a whole file --------------------------------------------------------------------------------------------
 
 

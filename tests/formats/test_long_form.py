@@ -777,3 +777,15 @@ def test_a_label_a_search_found_is_a_candidate_whatever_its_score(tmp_path: Path
     (tmp_path / "x.csv").write_text("\n".join(["query_id,query,candidate_intent,rank,bm25_score", *rows]))
     data = read_first(tmp_path / "x.csv")
     assert data.candidates is not None and data.candidates.sizes.tolist() == [2] * 30 and not data.feature_names
+
+
+def test_who_saw_a_thing_is_not_who_said_what_it_is(tmp_path: Path) -> None:
+    rolls, rows = random.Random(8), ["sighting_id,observer,length_mm,identified_by,kind"]
+    for k in range(40):
+        kind, observer, length = rolls.choice(LABELS), rolls.choice(["Ada", "Bo"]), rolls.randint(9, 30)
+        for who in rolls.sample(["kai", "lea", "mio", "nia"], 3):
+            rows.append(f"{k},{observer},{length},{who},{kind if rolls.random() < 0.8 else rolls.choice(LABELS)}")
+    (tmp_path / "x.csv").write_text("\n".join(rows))
+    data = read_first(tmp_path / "x.csv")
+    assert len(data) == 40 and data.annotations is not None and data.feature_names == ("length_mm",)
+    assert {*data.annotations.annotator_names} == {"kai", "lea", "mio", "nia"}

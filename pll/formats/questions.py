@@ -72,7 +72,7 @@ def _may_ask(cells: Cells) -> bool:
 def _answers(asked: str, columns: Mapping[str, Cells]) -> list[str]:
     """Return what may be the answers: their words recur, and those of each question are its own, or names say so."""
     apart, again = [], []
-    for name in (name for name in columns if name != asked):
+    for name in (name for name, some in columns.items() if name != asked and 2 * len({*some}) <= len(some)):
         said: dict[str | None, Counter[str]] = {}
         for question, cell in zip(columns[asked], columns[name], strict=True):
             if cell:
@@ -99,20 +99,20 @@ def _keys(columns: Mapping[str, Cells], questions: Cells, answers: Cells) -> tup
 
     The answers to a question follow from neither: else they are what all had before them.
     """
-    named = {name: cells for name, cells in columns.items() if all(cells) and not are_dates(cells)}
-    asked = {name: {*zip(cells, questions, strict=True)} for name, cells in named.items()}
-    every, kinds = len({*questions}), len({*filter(None, answers)})
-    whole = [name for name in named if len(asked[name]) >= NEARLY_ALL * len({*named[name]}) * every]
-    for one, other in ((one, other) for one in whole for other in named if other != one):
-        pairs = {*zip(named[one], named[other], strict=True)}
-        sizes = [len({*named[name]}) for name in (one, other)]
-        again = 2 * max(sizes) <= len(pairs) and max(sizes) > max(every, kinds)  # else these are what is asked about
-        is_of_people = len(asked[other]) == sizes[1] < sizes[0]  # each answers one; else it is a fact about an example
-        again &= is_of_people or (other in whole and len(questions) >= LEAST_ANSWERED * len(pairs) * every)
-        lines = {*zip(named[one], named[other], questions, strict=True)}
-        said = [{*zip(named[name], questions, answers, strict=True)} for name in (one, other)]
-        differ = all(len(some) > len(asked[name]) for some, name in zip(said, (one, other), strict=True))
-        if again and differ and len(lines) >= NEARLY_ALL * len(questions):
+    many, every, kinds = len(questions), len({*questions}), len({*filter(None, answers)})
+    sizes = {name: len({*cells}) for name, cells in columns.items() if all(cells)}
+    again = [name for name, size in sizes.items() if 2 * size <= many and not are_dates(columns[name])]
+    asked = {name: len({*zip(columns[name], questions, strict=True)}) for name in again}
+    said = {name: len({*zip(columns[name], questions, answers, strict=True)}) for name in again}
+    may_be = [name for name in again if said[name] > asked[name]]
+    whole = [name for name in may_be if asked[name] >= NEARLY_ALL * sizes[name] * every]
+    for one, other in ((one, other) for one in whole for other in may_be if other != one):
+        pairs = list(zip(columns[one], columns[other], strict=True))
+        n, larger = len({*pairs}), max(sizes[one], sizes[other])
+        is_of_people = asked[other] == sizes[other] < sizes[one]  # each answers one; else it is a fact about an example
+        is_each = is_of_people or (other in whole and many >= LEAST_ANSWERED * n * every)
+        are_examples = 2 * larger <= n and larger > max(every, kinds)  # else these are what is asked about
+        if is_each and are_examples and len({*zip(pairs, questions, strict=True)}) >= NEARLY_ALL * many:
             return one, other
     return None
 

@@ -113,7 +113,7 @@ def _give(table: Proposal, group: Mapping[str, str], role: str) -> None:
     for name, own in group.items():
         called = table.meaning(name, own)
         is_short = called.isalpha() and len(called) <= LONGEST_ABBREVIATION
-        may_be = is_short or role == "probability"
+        may_be = is_short or role == "probability" or spelling(called) == "none"
         silent = is_no_answer(called, among_votes=True) and not may_be
         table.give(name, "keep" if silent else role, called, why="no answer" * silent)
 

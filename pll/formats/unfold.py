@@ -45,6 +45,7 @@ from pll.formats.tabular.cells import (
     numbers_in,
     objects_in,
     present_cells,
+    says_counts,
 )
 
 Rows = Sequence[Mapping[str, Any]]
@@ -199,23 +200,32 @@ def _with_numbered_shares(table: Records, given: Mapping[str, str]) -> Records:
 
 
 def _with_named_shares(table: Records, given: Mapping[str, str]) -> Records:
-    """The table with two columns of lists, of labels and of how likely each is, as one column of both."""
+    """The table with two columns of lists, of labels and of how likely or how often each is, as one column of both."""
     free = {name: cells for name, cells in zip(table.names, table.first, strict=True) if name not in given}
-    shares = [name for name, cells in free.items() if are_share_lists(cells)]
-    pairs = [(one, other) for other in shares for one in free if _are_named(free[one], free[other])]
+    shares = [name for name, cells in free.items() if are_share_lists(cells) or says_counts(name)]
+    pairs = [(one, other) for other in shares for one in free if one != other and _are_named(free[one], free[other])]
     if len(pairs) != 1:
         return table
     at = [list(table.names).index(name) for name in pairs[0]]
     rows = zip(*map(table.texts, at), strict=True)
-    objects = [named_shares(elements(names), numbers_in(cell or "") or ()) or None for names, cell in rows]
-    return table.with_columns({pairs[0][0]: objects}, at)
+    objects = [named_shares(elements(names), _listed_numbers(cell)) or None for names, cell in rows]
+    return table.with_columns({pairs[0][says_counts(pairs[0][1])]: objects}, at)
 
 
 def _are_named(labels: Cells, shares: Cells) -> bool:
     """Whether there is a word for each number of the lists of another column, in each of several."""
-    rows = [(elements(names), numbers_in(cell) or ()) for names, cell in zip(labels, shares, strict=True) if cell]
+    rows = [(elements(names), _listed_numbers(cell)) for names, cell in zip(labels, shares, strict=True) if cell]
     are_words = not any(is_number(str(name)) for names, _ in rows for name in names)
-    return are_words and len(rows) > 1 and all(named_shares(*row) is not None for row in rows)
+    several = sum(len(numbers) > 1 for _, numbers in rows) > 1
+    return are_words and several and all(named_shares(*row) is not None for row in rows)
+
+
+def _listed_numbers(cell: str | None) -> list[float]:
+    """The numbers of a list, or between separators; none where one is no number."""
+    numbers = [str(one) for one in elements(cell)]
+    if not all(map(is_number, numbers)):
+        return []
+    return [int(one) if one.isdecimal() else float(one) for one in numbers]
 
 
 def _has_number_of_largest(table: Records, name: str) -> bool:

@@ -160,3 +160,22 @@ def test_whole_numbers_are_one_class_in_whichever_column_a_reader_made_fractions
     assert data.class_names == ("1", "2")
     data = read(tmp_path, candidates=["1|2", "1", "2", "1", "1", "2"], true_label=truth)
     assert data.class_names == ("1", "2")
+
+
+@pytest.mark.parametrize(("word", "is_class"), [("none", True), ("None", False), ("n/a", False)])
+def test_none_is_a_class_where_people_wrote_it_and_no_answer_of_a_program(
+    tmp_path: Path, word: str, is_class: bool
+) -> None:
+    words = ["hate", "offensive", "hate", "offensive", word]
+    rows = [[f"x{k}", *(words[(k + who * (k % 4 == 0)) % 5] for who in range(3))] for k in range(50)]
+    path = tmp_path / "x.csv"
+    pd.DataFrame(rows, columns=["id", "ann1", "ann2", "ann3"]).to_csv(path, index=False)
+    assert (word in formats.read(path).class_names) is is_class
+
+
+def test_a_count_of_those_who_chose_none_is_that_of_a_class(tmp_path: Path) -> None:
+    table = pd.DataFrame({"id": [f"x{k}" for k in range(40)], "joy": [k % 4 for k in range(40)]})
+    table["anger"] = [k % 3 for k in range(40)]
+    table["none"] = 6 - table["joy"] - table["anger"]
+    table.to_csv(tmp_path / "x.csv", index=False)
+    assert formats.read(tmp_path / "x.csv").class_names == ("joy", "anger", "none")

@@ -394,6 +394,26 @@ def test_the_likeliest_of_shares_is_made_of_them_and_may_be_named_inside_of_an_o
     assert data.sets().names(0) == ["tit", "wren"] and data.annotations is None
 
 
+@pytest.mark.parametrize("way", ["lists", "semicolons", "uneven"])
+def test_how_many_gave_each_label_may_be_listed_beside_the_labels(tmp_path: Path, way: str) -> None:
+    rolls, birds, path = random.Random(4), ["wren", "tit", "owl", "jay"], tmp_path / "x.csv"
+    said = [{bird: rolls.randint(1, 5) for bird in rolls.sample(birds, rolls.randint(1, 3))} for _ in range(40)]
+    numbers = [[*some.values()] for some in said]
+    if way == "uneven":
+        numbers[7] = [*numbers[7], 2]
+    listed = [("; ".join(some), "; ".join(map(str, n))) for some, n in zip(said, numbers, strict=True)]
+    if way == "lists":
+        listed = [(json.dumps([*some]), json.dumps(n)) for some, n in zip(said, numbers, strict=True)]
+    rows = [[f"c{k}", f"{k % 7}.5", *row] for k, row in enumerate(listed)]
+    with path.open("w", newline="") as file:
+        csv.writer(file).writerows([["clip", "loud", "labels", "n_votes"], *rows])
+    data = formats.read(path)
+    assert [{*data.sets().names(k)} for k in range(40)] == [{*some} for some in said]
+    assert (data.annotations is None) == (way == "uneven")
+    if data.annotations is not None:
+        assert data.annotations.answers_per_row.tolist() == [sum(some) for some in numbers]
+
+
 @pytest.mark.parametrize("own", ["motif", "recipe", "pages"])
 def test_lists_without_brackets_that_repeat_no_more_than_by_chance_are_nobodys_answers(
     tmp_path: Path, own: str

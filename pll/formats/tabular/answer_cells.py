@@ -306,15 +306,13 @@ def graded_by_signs(cells: Collection[str]) -> set[str]:
 
 
 def _is_class(counts: Counter[str], nones: Collection[str], silent: Collection[str]) -> bool:
-    """Whether `none` is written mostly small, at least as often as some class is; or in capitals, as all classes are.
+    """Whether `none` is no slip and written mostly small, or in capitals as all classes are.
 
     Programs that have no answer write None.
     """
-    classes = summed((spelling(cell), counts[cell]) for cell in counts.keys() - silent)
     code = counts["NONE"] if all(map(str.isupper, counts.keys() - silent)) else 0
-    least = min((n for n in classes.values() if n >= FREQUENT * counts.total()), default=0)
     every = sum(counts[cell] for cell in nones)
-    return 2 * (counts["none"] + code) > every >= (FREQUENT * counts.total() if code else least) > 0
+    return 2 * (counts["none"] + code) > every >= FREQUENT * counts.total()
 
 
 def _cells_of(said: Said) -> Counter[str]:

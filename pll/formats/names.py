@@ -41,7 +41,9 @@ SCORE_ENDS = ("_score", "_confidence", "_prob", " score", " confidence", ":confi
 """Suffixes of columns with the scores of an annotator."""
 
 SHARE_COLUMN = re.compile(
-    r"(?P<stem>(?:votes|p|score)_|prob(?:a|ability)?[_: ]|softmax[_.]|p\()(?P<name>.+)", re.IGNORECASE | re.DOTALL
+    r"(?P<stem>(?:votes|p|score)_|prob(?:a|ability)?[_: ]|softmax[_.]|"
+    r"p\((?=[^()]*(?:\)[\s%in]*)?$))(?P<name>.+)",  # of nobody: `P(tumour) reader 1` is what one reader says
+    re.IGNORECASE | re.DOTALL,
 )
 """Columns with the probability of a class, and its name."""
 

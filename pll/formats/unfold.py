@@ -97,16 +97,17 @@ def _with_people(table: Records) -> Records:
 
 
 def _with_contents(table: Records, given: Mapping[str, str]) -> Records:
-    """The table with the fields of objects of what there is to read, which are called so, or have a text:
-    `{"text": …, "channel": …}`.
+    """The table with the fields of objects of what there is to read, which are called so, or have a text, or a list of
+    objects: `{"text": …, "channel": …}`, `{"judgments": [{…}, …]}`.
     """
     for name, cells in zip(table.names, table.first, strict=True):
         if name in given or says_fact(name) or not nearly_all(_begins_object, cells):
             continue
         first = [one for cell in cells if isinstance(one := _value_in(cell or ""), dict)]
         has_text = all(isinstance(one.get("text"), str) for one in first)
+        has_list = all(any(value and fields_in(value) for value in one.values()) for one in first)
         is_answer = objects_in(name, cells)[0] != "others" and plain_name(name) != "features"
-        if is_answer or not (has_text or plain_name(name) in USUAL["contents"]):
+        if is_answer or not (has_text or has_list or plain_name(name) in USUAL["contents"]):
             continue
         at = table.names.index(name)
         rows = [row[name] if isinstance(row[name], dict) else {} for row in table.values([at])]

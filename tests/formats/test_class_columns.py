@@ -437,6 +437,13 @@ def test_shares_in_percents_are_called_as_their_classes(tmp_path: Path) -> None:
     assert {*formats.read(tmp_path / "t.csv").class_names} == {"low", "mid", "high"}
 
 
+def test_what_each_reader_thinks_of_one_class_is_no_class_each(tmp_path: Path) -> None:
+    rows = [f"{1.5 + k},{20 + k % 5},{50 - k % 5},{30 + k % 3}" for k in range(30)]
+    names = [f"P(tumour) R{k}" for k in (1, 2, 3)]
+    (tmp_path / "t.csv").write_text("\n".join([f"km,{','.join(names)}", *rows]), encoding="utf-8")
+    assert not {"count", "probability", "class"} & {one.role for one in formats.columns(tmp_path / "t.csv")}
+
+
 def test_columns_of_one_tick_are_asked_about_as_classes_though_many_rows_have_none(tmp_path: Path) -> None:
     rolls = random.Random(4)
     lines = ["no;length;Puma;Zorro culpeo;Gato colocolo;Perro"]

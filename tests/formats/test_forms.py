@@ -197,6 +197,23 @@ def test_tasks_of_surge_hold_what_each_worker_says_to_a_question(tmp_path: Path)
     assert has_three_voters(data) and data.texts is not None and data.texts.tolist() == TEXTS
 
 
+@pytest.mark.parametrize("kind", ["appen", "any"])
+def test_judgments_within_an_object_of_results_are_those_of_workers(tmp_path: Path, kind: str) -> None:
+    """What a report of Appen has aggregated is nobody's; a judgment that was tainted does not count."""
+    records = list[dict[str, Any]]()
+    for k in range(12):
+        said = [{"worker_id": who, "trust": 0.9, "data": {"tone": label(k, at)}} for at, who in enumerate(PEOPLE)]
+        records.append({"id": k, "data": {"message": TEXTS[k]}, "results": {"judgments": said}})
+        if kind == "appen":
+            bot = {"worker_id": "bot", "trust": 0.1, "tainted": True, "data": {"tone": label(k, 0)}}
+            aggregated = {"agg": label(k, 0), "confidence": 0.7}
+            records[-1] |= {"judgments_count": 4, "results": {"judgments": [*said, bot], "tone": aggregated}}
+    path = tmp_path / "job.json"
+    path.write_text("\n".join(map(json.dumps, records)) if kind == "appen" else json.dumps(records))
+    data = formats.read(path)
+    assert has_three_voters(data) and data.texts is not None and data.texts.tolist() == TEXTS
+
+
 @pytest.mark.parametrize("is_second", [True, False])
 def test_responses_without_people_are_an_answer_each(tmp_path: Path, is_second: bool) -> None:
     records = []

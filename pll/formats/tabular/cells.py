@@ -766,7 +766,23 @@ def guess_separator(cells: Iterable[str]) -> str:
         enough = are_apart or 2 * len(both) >= len(later)
         if both and enough and len(first | later) <= len(lists):
             return mark
-    return "|"
+    return " " if not marks and _are_words_joined(plain) else "|"
+
+
+def _are_words_joined(cells: Collection[str]) -> bool:
+    """Whether every word of cells of several words stands alone too, three of them at least: `rust`, `rust scab`.
+
+    >>> _are_words_joined({"ant", "bee", "fly", "ant bee", "bee fly"}), _are_words_joined({"low", "very low"})
+    (True, False)
+    """
+    alone = {cell.strip() for cell in cells}
+    joined = [cell.split() for cell in alone if " " in cell]
+    words = {word for some in joined for word in some}
+    return len(joined) > 1 and len(words) > FEWEST_JOINED and words <= alone
+
+
+FEWEST_JOINED = 2
+"""Labels, less than which may as well be one of two words: `no`, `hate`, `no hate`."""
 
 
 def _are_numbered(cells: Collection[str]) -> bool:

@@ -516,7 +516,7 @@ def _with_worker(table: Proposal, worker: str, *, is_told: bool) -> None:
     for name, label in marked.items():
         table.give(name, "class", label)
     given = given or list(marked)
-    votes = [name for name in given or _votes(table, tasks, worker) if name not in tasks]
+    votes = [name for name in given or _but_codes(table, _votes(table, tasks, worker)) if name not in tasks]
     if not tasks or not votes:
         return
     named = [name for name in votes if plain_name(name) in USUAL["vote"]]
@@ -534,7 +534,10 @@ def _with_worker(table: Proposal, worker: str, *, is_told: bool) -> None:
     is_agreed = is_agreed and len(answered) >= ONCE * rows  # nobody makes the same thing twice and means another one
     own = [name for name in table.raw if name not in (*tasks, *votes, worker) and not table.is_function(name, worker)]
     own = which(table, "!of the occasion", "!of a fact", "!dates", "!how sure", "!counts rows", "!unnamed", among=own)
-    own = which(table, "!object", "!other objects", "!named id", among=own) if annotates else own  # of the answer
+    if annotates:  # what else differs is of the answer
+        own = which(table, "!object", "!other objects", "!named id", among=own)
+    if annotates and alone and (are_answers or says("labels", alone[0])):  # and so is its code, and how long it took
+        own = [name for name in which(table, "!number", among=own) if not table.is_function(name, alone[0])]
     is_agreed = is_agreed and all(table.is_function(name, *tasks) for name in own)  # else a line may be an example
     is_usual = len(_workers(table)) <= 1 and (plain_name(tasks[0]) in USUAL["task"] or is_agreed)
     is_clear = bool(given) or ((is_told or is_usual) and (len(votes) == 1 or len(named) == 1))
@@ -548,6 +551,14 @@ def _with_worker(table: Proposal, worker: str, *, is_told: bool) -> None:
     table.give_all([name for name in [worker] if name not in table.explicit], "worker", guessed=not is_told)
     table.give_all([name for name in chosen if name not in given], "vote", guessed=not is_told)
     _leave_facts(table, tasks, worker, [name for name in votes if name not in chosen])
+
+
+def _but_codes(table: Proposal, votes: Sequence[str]) -> list[str]:
+    """Return columns that may be the answer, but for the numbers of what another one says in words."""
+    numbers = which(table, "number", among=votes)
+    words = [name for name in votes if name not in numbers]
+    codes = {n for n in numbers for name in words if table.is_function(n, name) and table.is_function(name, n)}
+    return [name for name in votes if name not in codes]
 
 
 def _but_about_answers(table: Proposal, votes: Sequence[str], tasks: Sequence[str]) -> list[str]:

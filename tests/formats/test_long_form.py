@@ -789,3 +789,20 @@ def test_who_saw_a_thing_is_not_who_said_what_it_is(tmp_path: Path) -> None:
     data = read_first(tmp_path / "x.csv")
     assert len(data) == 40 and data.annotations is not None and data.feature_names == ("length_mm",)
     assert {*data.annotations.annotator_names} == {"kai", "lea", "mio", "nia"}
+
+
+@pytest.mark.parametrize(("who", "what", "is_read"), [("coder", "label_name", True), ("worker", "crop", False)])
+def test_numbers_beside_a_label_of_an_annotator_are_of_the_answer_and_else_measured(
+    tmp_path: Path, who: str, what: str, is_read: bool
+) -> None:
+    rolls, rows = random.Random(8), [f"field_id,soil,{who},{what},code,kg"]
+    for k in range(40):
+        label, soil = rolls.randrange(3), rolls.choice(["clay", "loam"])
+        for person in rolls.sample(["kai", "lea", "mio", "nia"], 3):
+            said = label if rolls.random() < 0.85 else rolls.randrange(3)
+            rows.append(f"{k},{soil},{person},{LABELS[said]},{said},{rolls.uniform(3, 90):.1f}")
+    (tmp_path / "x.csv").write_text("\n".join(rows))
+    columns = formats.columns(tmp_path / "x.csv")
+    assert any(column.asks for column in columns) is not is_read
+    if is_read:
+        assert formats.read(tmp_path / "x.csv").feature_names == () and len(read_first(tmp_path / "x.csv")) == 40

@@ -42,10 +42,7 @@ def with_questions(table: Records, given: Mapping[str, str]) -> Records:
     >>> said = {"tone": ["calm", "loud"], "topic": ["art", "law"]}
     >>> which = [said[asked][(k % 5 + (who == "B")) % 2] for k, who, asked in lines]
     >>> cells = {"item": [str(k) for k, _, _ in lines], "coder": [who for _, who, _ in lines]}
-    >>> cells |= {
-    ...     "asked": [asked for *_, asked in lines],
-    ...     "said": [said[asked][(k % 5 + (who == "B")) % 2] for k, who, asked in lines],
-    ... }
+    >>> cells |= {"asked": [asked for *_, asked in lines], "said": which}
     >>> table = with_questions(Records.of(cells, first=list(cells.values())), {})
     >>> table.names, table.rows, next(table.lines())
     (['item', 'coder', 'tone', 'topic'], 16, ('0', 'A', 'calm', 'art'))

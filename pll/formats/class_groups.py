@@ -325,11 +325,14 @@ MADE_OF_SHARES = "made of the shares"
 def _making_up_one(table: Proposal, group: Collection[str]) -> list[str]:
     """The columns of a group that make up 1 and stand side by side: sums and other versions of them stand beside.
 
-    All columns, where no part of them does.
+    All columns, where no part of them does; but for what is everywhere the sum of all others (`votes_total`).
     """
-    names = [*group]
+    amounts, names = np.array(_amounts(table, group)), [*group]
+    sums = np.isclose(2 * amounts, amounts.sum(axis=1, keepdims=True)).all(axis=0)
+    if len(names) > 2 and len(amounts) >= LEAST_ROWS_OF_VOTES and sums.sum() == 1:
+        return [name for name, is_sum in zip(names, sums, strict=True) if not is_sum]
     until = np.zeros((len(next(iter(table.cells.values()), ())), len(names) + 1))  # of all columns before each
-    until[:, 1:] = np.cumsum(_amounts(table, names), axis=1)
+    until[:, 1:] = np.cumsum(amounts, axis=1)
     for size in range(len(names), 1, -1):
         are_one = np.abs(until[:, size:] - until[:, :-size] - 1) <= ROUNDED * size
         found = np.flatnonzero(are_one.sum(axis=0) >= max(LEAST_ROWS_OF_VOTES, NEARLY_ALL * len(until)))

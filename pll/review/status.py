@@ -87,9 +87,9 @@ class ReviewStatus:
         '60 labels. 52 certain, 8 worth a look. 40 taken as right, as the only candidate. About 3 of the other 12 \
 may be wrong.'
         >>> ReviewStatus(60, 52, wrong=2.6, is_checked=False).sentence
-        '60 labels. 52 certain, 8 worth a look. Nothing has checked the 52: 3 or more may be wrong.'
+        '60 labels. 52 certain, 8 worth a look. Unchecked: 3 or more of the 52 may be wrong.'
         >>> ReviewStatus(60, 4, wrong=0.1, is_checked=False).sentence
-        '60 labels. 4 certain, 56 worth a look. Nothing has checked the 4: some may be wrong.'
+        '60 labels. 4 certain, 56 worth a look. Unchecked: some of the 4 may be wrong.'
         >>> ReviewStatus(60, is_known=False).sentence
         '60 labels. How sure they are is not known.'
         >>> ReviewStatus(60, 50, wrong=0.2, decided=21, corrected=5, refused=1, unsure=2).sentence
@@ -115,7 +115,7 @@ may be wrong.'
         given = f" {self.given:,} taken as right, as the only candidate." * bool(self.given)
         few, is_few = f"{max(1, round(self.wrong)):,}", self.wrong < 0.5
         if not self.is_checked:
-            wrong = f" Nothing has checked {these}: {'some' if is_few else f'{few} or more'} may be wrong."
+            wrong = f" Unchecked: {'some' if is_few else f'{few} or more'} of {these} may be wrong."
         else:
             wrong = f" Hardly any of {these} should be wrong." if is_few else f" About {few} of {these} may be wrong."
         return given + wrong * bool(left)

@@ -437,6 +437,17 @@ def test_shares_in_percents_are_called_as_their_classes(tmp_path: Path) -> None:
     assert {*formats.read(tmp_path / "t.csv").class_names} == {"low", "mid", "high"}
 
 
+def test_the_sum_of_the_votes_is_no_class(tmp_path: Path) -> None:
+    rolls, rows = random.Random(4), list[str]()
+    for _ in range(40):
+        votes = [rolls.randint(0, 6) for _ in "abc"]
+        rows.append(f"{rolls.gauss(5, 1):.2f},{','.join(map(str, votes))},{sum(votes)}")
+    names = "khz,votes_wren,votes_robin,votes_tit,votes_total"
+    (tmp_path / "t.csv").write_text("\n".join([names, *rows]), encoding="utf-8")
+    data = formats.read(tmp_path / "t.csv")
+    assert {*data.class_names} == {"wren", "robin", "tit"} and data.feature_names == ("khz",)
+
+
 def test_what_each_reader_thinks_of_one_class_is_no_class_each(tmp_path: Path) -> None:
     rows = [f"{1.5 + k},{20 + k % 5},{50 - k % 5},{30 + k % 3}" for k in range(30)]
     names = [f"P(tumour) R{k}" for k in (1, 2, 3)]

@@ -34,7 +34,7 @@ def with_questions(table: Records, given: Mapping[str, str]) -> Records:
     table
         Without a signature.
     given
-        Roles that a person gave: a column with one stays as it is.
+        Roles that a person gave: with one for the questions, or the answers, the lines stay as they are.
 
     Examples
     --------

@@ -105,7 +105,10 @@ def _with_contents(table: Records, given: Mapping[str, str]) -> Records:
             continue
         first = [one for cell in cells if isinstance(one := _value_in(cell or ""), dict)]
         has_text = all(isinstance(one.get("text"), str) for one in first)
-        has_list = all(any(value and fields_in(value) for value in one.values()) for one in first)
+        lists = [
+            [some for some in one.values() if isinstance(some, list) and all(map(_is_object, some))] for one in first
+        ]
+        has_list = all(lists) and any(map(any, lists))  # somebody may have no judgment yet
         is_answer = objects_in(name, cells)[0] != "others" and plain_name(name) != "features"
         if is_answer or not (has_text or has_list or plain_name(name) in USUAL["contents"]):
             continue
@@ -116,6 +119,10 @@ def _with_contents(table: Records, given: Mapping[str, str]) -> Records:
         if 0 < len(new) <= MOST_FIELDS:
             return _with_contents(table.with_columns(new, [at]), given)  # objects in objects
     return table
+
+
+def _is_object(value: Any) -> bool:
+    return isinstance(value, dict)
 
 
 MOST_FIELDS = 200
@@ -207,10 +214,12 @@ def _with_named_shares(table: Records, given: Mapping[str, str]) -> Records:
     pairs = [(one, other) for other in shares for one in free if one != other and _are_named(free[one], free[other])]
     if len(pairs) != 1:
         return table
-    at = [list(table.names).index(name) for name in pairs[0]]
+    labels, numbers = pairs[0]
+    at = [list(table.names).index(name) for name in (labels, numbers)]
     rows = zip(*map(table.texts, at), strict=True)
     objects = [named_shares(elements(names), _listed_numbers(cell)) or None for names, cell in rows]
-    return table.with_columns({pairs[0][says_counts(pairs[0][1])]: objects}, at)
+    called = numbers if says_counts(numbers) else labels  # votes, whatever was to choose from
+    return table.with_columns({called: objects}, at)
 
 
 def _are_named(labels: Cells, shares: Cells) -> bool:
